@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace leopard::studies
 {
   namespace
   {
+    constexpr double not_known        = std::numeric_limits<double>::quiet_NaN();
     constexpr double undecided_within = 0.05; ///< of a limit: what two runs may differ by
 
     const EnergyCurve *find(const std::vector<EnergyCurve> &curves, const std::string &name)
@@ -17,8 +20,9 @@ namespace leopard::studies
     }
   } // namespace
 
-  EnergyJudge::EnergyJudge(const EnergyLab &lab_, Report &report_)
-    : lab(lab_)
+  EnergyJudge::EnergyJudge(bool on_device_, device::EnergyUse idle_, Report &report_)
+    : on_device(on_device_)
+    , idle(std::move(idle_))
     , report(report_)
   {
   }
@@ -37,31 +41,29 @@ namespace leopard::studies
 
   void EnergyJudge::at_most(const std::string &source, const std::string &claim, double limit, const Pair &pair)
   {
-    const device::EnergyUse &idle = lab.idle();
-    std::string              why_not;
+    std::string why_not;
     if (!idle.cpu.is_known())
       why_not = "energy of the CPU: " + idle.cpu.why_not;
-    else if (lab.on_device && !idle.gpu.is_known())
+    else if (on_device && !idle.gpu.is_known())
       why_not = "energy of the GPU: " + idle.gpu.why_not;
-    const double gpu = lab.on_device ? pair.gpu : 0., other_gpu = lab.on_device ? pair.other_gpu : 0.;
+    const double gpu = on_device ? pair.gpu : 0., other_gpu = on_device ? pair.other_gpu : 0.;
     ratio(source, claim, limit, gpu + pair.cpu, other_gpu + pair.other_cpu, why_not);
-    if (lab.on_device && idle.gpu.is_known())
+    if (on_device && idle.gpu.is_known())
       ratio("", claim + ", GPU alone", limit, pair.gpu, pair.other_gpu, "");
   }
 
   void EnergyJudge::hardware(const std::string &source, const std::vector<EnergyRow> &rows)
   {
-    const bool        has_gpu = lab.on_device && !rows.empty();
+    const bool        has_gpu = on_device && !rows.empty();
     const std::string claim   = "the GPU takes less energy, with the host's, than any number of threads";
     const auto by_energy = [](const EnergyRow &a, const EnergyRow &b) { return a.use.cpu.joules * b.repetitions < b.use.cpu.joules * a.repetitions; };
     if (!has_gpu || rows.size() < 2)
-      return report.undecided(source, claim, lab.on_device ? "nothing was measured" : "no GPU is used");
-    if (!lab.idle().cpu.is_known())
-      return report.undecided(source, claim, "energy of the CPU: " + lab.idle().cpu.why_not);
+      return report.undecided(source, claim, on_device ? "nothing was measured" : "no GPU is used");
+    if (!idle.cpu.is_known())
+      return report.undecided(source, claim, "energy of the CPU: " + idle.cpu.why_not);
     const EnergyRow &gpu = rows.back(), &host = *std::min_element(rows.begin(), rows.end() - 1, by_energy);
     // beside the threads the GPU is idle, and not counted, as it is not needed
-    ratio(
-      source, claim, 1., gpu.joules(), host.joules(host.use.cpu), lab.idle().gpu.is_known() ? "" : "energy of the GPU: " + lab.idle().gpu.why_not);
+    ratio(source, claim, 1., gpu.joules(), host.joules(host.use.cpu), idle.gpu.is_known() ? "" : "energy of the GPU: " + idle.gpu.why_not);
   }
 
   void EnergyJudge::waiting(const std::string &source, const std::string &what, const std::vector<EnergyRow> &rows)
@@ -79,21 +81,27 @@ namespace leopard::studies
     ratio("T section 5.3.3", as_fast, 1.1, block.seconds, spin.seconds, "");
     ratio("", what + ": a host that sleeps keeps at most half as much of a core busy", 0.5, block.cores, spin.cores, "");
     at_most(source, saves, 1., {block.joules(block.use.gpu), block.joules(block.use.cpu), spin.joules(spin.use.gpu), spin.joules(spin.use.cpu)});
-    if (source == "T Figure 5.5")
-      ratio(source,
-            what + ": a sleeping host halves the CPU's power nearly (printed: 43 and 44 percent less; 30 at least)",
-            0.7,
-            block.use.cpu.joules / block.use.seconds,
-            spin.use.cpu.joules / spin.use.seconds,
-            lab.idle().cpu.is_known() ? "" : "energy of the CPU: " + lab.idle().cpu.why_not);
+  }
+
+  void EnergyJudge::power(const std::string &source, const std::string &claim, double limit, const std::vector<EnergyRow> &rows)
+  {
+    if (rows.size() < 2)
+      return report.undecided(source, claim, "there is no GPU to wait for");
+    const device::EnergyUse &spin = rows[0].use, &block = rows[1].use;
+    ratio(source,
+          claim,
+          limit,
+          block.cpu.joules / block.seconds,
+          spin.cpu.joules / spin.seconds,
+          idle.cpu.is_known() ? "" : "energy of the CPU: " + idle.cpu.why_not);
   }
 
   void EnergyJudge::relaxations(const EnergyRows &rows)
   {
     const auto pair = [&](const char *one, const char *other) {
       const auto a = rows.find(one), b = rows.find(other);
-      if (a == rows.end() || b == rows.end())
-        return Pair{NAN, NAN, NAN, NAN};
+      if (a == rows.end() || b == rows.end() || a->second.empty() || b->second.empty())
+        return Pair{not_known, not_known, not_known, not_known};
       const EnergyRow &x = a->second.back(), &y = b->second.back();
       return Pair{x.joules(x.use.gpu), x.joules(x.use.cpu), y.joules(y.use.gpu), y.joules(y.use.cpu)};
     };

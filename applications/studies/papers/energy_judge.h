@@ -31,12 +31,15 @@ namespace leopard::studies
   class EnergyJudge
   {
   public:
-    EnergyJudge(const EnergyLab &lab, Report &report);
+    /** @param idle what is known there is known at all. */
+    EnergyJudge(bool on_device, device::EnergyUse idle, Report &report);
 
     /** Tables 5.1 to 5.3: the GPU, which is last if there is one, against threads. */
     void hardware(const std::string &source, const std::vector<EnergyRow> &rows);
     /** Spin and block of a solve: time, power, energy. @param source of the claim on energy; empty: no paper's. */
     void waiting(const std::string &source, const std::string &what, const std::vector<EnergyRow> &rows);
+    /** The CPU's power of the same, Figures 5.4 and 5.5. @param limit of what is left of it, when the host sleeps. */
+    void power(const std::string &source, const std::string &claim, double limit, const std::vector<EnergyRow> &rows);
     /** Table 5.6. */
     void relaxations(const EnergyRows &rows);
     /** Figure 5.6, of the thesis' matrices. */
@@ -52,7 +55,8 @@ namespace leopard::studies
     void at_most(const std::string &source, const std::string &claim, double limit, const Pair &pair);
     void ratio(const std::string &source, const std::string &claim, double limit, double one, double other, const std::string &why_not);
 
-    const EnergyLab &lab;
-    Report          &report;
+    const bool              on_device;
+    const device::EnergyUse idle;
+    Report                 &report;
   };
 } // namespace leopard::studies

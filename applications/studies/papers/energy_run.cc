@@ -54,13 +54,14 @@ namespace leopard::studies
       DeviceVector<double> device_b, device_x;
     };
 
-    EnergySolver make_relaxation(std::string name, std::shared_ptr<Relaxation<double>> relaxation, const std::vector<double> &b, double tolerance)
+    EnergySolver
+    make_relaxation(const std::string &name, const std::shared_ptr<Relaxation<double>> &relaxation, const std::vector<double> &b, double tolerance)
     {
       const auto experiment        = std::make_shared<Experiment>(*relaxation, b);
       const auto criteria          = std::make_shared<StoppingCriteria>();
       criteria->relative_tolerance = tolerance;
       criteria->max_iterations     = most_iterations;
-      return {std::move(name), [relaxation, experiment, criteria] {
+      return {name, [relaxation, experiment, criteria] {
                 const SolveResult found = experiment->solve(*criteria);
                 criteria->test_every    = std::max(10, found.n_iterations / 20); // seldom tests, between which nobody waits
                 return SolveOutcome{found.status == SolveStatus::converged, found.n_iterations};
