@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <string>
@@ -15,7 +16,7 @@ namespace leopard
     std::string how;                                                   ///< "NVML's counter", "RAPL, 2 packages"
     std::string why_not;                                               ///< why the joules are not known; empty: they are
 
-    bool is_known() const { return why_not.empty(); }
+    bool is_known() const { return why_not.empty() && std::isfinite(joules); }
     /**
      * What was taken between an earlier reading of the same meter and this one, seconds before. Not known where one of
      * the two is not, or the time is below 10 resolutions: what is told is right to about 10 percent.

@@ -4,6 +4,7 @@
 #include "device.h"
 #include "nvml.h"
 #include "scratch.cuh"
+#include "sleep.cuh"
 #include "sparse_handle.cuh"
 
 #include <algorithm>
@@ -244,6 +245,7 @@ namespace leopard::device
 
   void copy_to_host(void *host_destination, const void *source, std::size_t n_bytes)
   {
+    sleep_until_done();
     LEOPARD_CHECK(cudaMemcpy(host_destination, source, n_bytes, cudaMemcpyDeviceToHost));
   }
 
