@@ -8,6 +8,7 @@
 #include <solvers/base/words.h>
 #include <solvers/dealii/vector_norm.h>
 #include <solvers/device/device.h>
+#include <solvers/device/waiting.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/parameter_handler.h>
@@ -183,6 +184,12 @@ namespace leopard
                       "With several GPUs: how they get one another's values. halo: kernels write new ones to the GPUs that need them; waiting halo: "
                       "and all wait for them after each global iteration; amc: all of x is copied by way of host memory; dc: from and to the first "
                       "GPU; dk: x is read and written on the first GPU.");
+    prm.declare_entry(
+      "Waiting",
+      "spin",
+      Selection("spin|block"),
+      "Backend cuda: what the host does while the GPU works. spin: asks again and again, as CUDA does by itself, which keeps a core busy; "
+      "block: sleeps, which saves the host's energy and costs some microseconds a wait (doc/solvers.md).");
     prm.leave_subsection();
     multigrid.declare(prm);
   }
@@ -207,6 +214,7 @@ namespace leopard
     device                       = prm.get_integer("Device");
     n_gpus                       = static_cast<int>(prm.get_integer("GPUs"));
     gpu_exchange                 = prm.get("GPU exchange");
+    waiting                      = prm.get("Waiting");
     block_async.local_iterations = prm.get_integer("Local iterations");
     block_async.block_size       = prm.get_integer("Block size");
     block_shape                  = prm.get("Block shape");
@@ -478,7 +486,8 @@ namespace leopard
     if (device < 0)
       device = place.rank % n_devices;
     device::select(device);
-    return "backend cuda: " + device::info(device).name +
+    device::set_waiting(device::waiting_of(waiting));
+    return "backend cuda: " + device::info(device).name + (waiting == "block" ? ", the host sleeps while it works" : "") +
            (n_gpus == 1 ? "" : ", and " + std::to_string(n_gpus - 1) + " more, exchange " + gpu_exchange);
   }
 

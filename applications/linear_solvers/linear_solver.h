@@ -49,6 +49,7 @@ namespace leopard
     int                 device                    = -1;     ///< GPU number; -1: ranks of a node share them in turn
     int                 n_gpus                    = 1;      ///< of one rank
     std::string         gpu_exchange              = "halo"; ///< between them: of gpu_exchanges, or waiting halo
+    std::string         waiting                   = "spin"; ///< for the GPU; or block
     double              lambda_min                = 0.;     ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
     double              lambda_max                = 0.;     ///< chebyshev: largest; 0: estimated
     BlockAsyncOptions   block_async               = for_changing_values();

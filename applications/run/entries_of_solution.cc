@@ -348,6 +348,7 @@ namespace leopard::entry_rows
       {"Linear solver/Device", free, free, of_device},
       {"Linear solver/GPUs", effect, effect, of_blocks},
       {"Linear solver/GPU exchange", effect, effect, of_gpu_exchange},
+      {"Linear solver/Waiting", free, free, of_device},
       {"Multigrid/*", effect, effect, of_multigrid},
       {"Multigrid/Cycle", effect, effect, of_cycle},
       {"Multigrid/Full multigrid start", effect, effect, of_full_start},

@@ -75,6 +75,7 @@ namespace leopard
         const auto gpu           = device::info(parameters.device());
         provenance.json()["gpu"] = {{"name", gpu.name}, {"driver", gpu.driver}, {"memory_bytes", gpu.total_memory}};
       }
+    RunEnergy  energy(parameters.device() >= 0, comm);
     bool       has_begun = false;
     const auto begin     = [&](const std::vector<std::string> &names) {
       if (has_begun)
@@ -113,7 +114,7 @@ namespace leopard
                       (parameters.linear_solver.block_async.has_asynchronous_inner_iteration() ? " with 'Two stage' = synchronous" : "") +
                       ", or 'Linear solver/Method' = gmres");
         throw_if_stop_requested(comm);
-        const RunContext context{comm, parameters, directory, request.mode, log, provenance, beginning, request.study, begin};
+        const RunContext context{comm, parameters, directory, request.mode, log, provenance, energy, beginning, request.study, begin};
         if (study)
           report_unused_entries(context, false);
         else
@@ -135,6 +136,7 @@ namespace leopard
         log.line(status + " before anything was computed; " + directory.path() + " is as it was");
         return status;
       }
+    log.line(energy.report(provenance.json()["energy"]));
     provenance.json()["status"] = status;
     provenance.write();
     log.line(status + " after " + duration(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()) + "; results in " +

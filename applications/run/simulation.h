@@ -4,6 +4,7 @@
 #include "parameters.h"
 #include "resume.h"
 #include "run.h"
+#include "run_energy.h"
 
 #include <mpi.h>
 
@@ -25,6 +26,7 @@ namespace leopard
     OpenMode           mode;
     Log               &log;
     Provenance        &provenance;
+    RunEnergy         &energy;
     const Beginning   &beginning;
     const StudyRunner &study;
     /**

@@ -5,6 +5,8 @@
 #include <applications/base/files.h>
 #include <applications/base/log.h>
 
+#include <deal.II/base/mpi.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -41,6 +43,18 @@ namespace leopard
       write_file_atomically(path, content);
       file.open(path, true);
     });
+  }
+
+  std::vector<std::string> Statistics::columns_of(const std::string &path, MPI_Comm comm)
+  {
+    std::vector<std::string> result;
+    on_rank_zero(comm, [&] {
+      std::ifstream stream(path);
+      for (std::string line; std::getline(stream, line) && line[0] == '#';)
+        if (const std::size_t colon = line.find(": "); colon != std::string::npos)
+          result.push_back(line.substr(colon + 2));
+    });
+    return dealii::Utilities::MPI::broadcast(comm, result);
   }
 
   void Statistics::row(const std::vector<double> &values)

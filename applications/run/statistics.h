@@ -23,6 +23,9 @@ namespace leopard
      */
     Statistics(const std::string &path, const std::vector<std::string> &columns, MPI_Comm comm, double keep_up_to = -1.);
 
+    /** The columns that a file has; none where there is no such file. Collective. */
+    static std::vector<std::string> columns_of(const std::string &path, MPI_Comm comm);
+
     /** One value a column. Collective. @throws Error if the disk does not take it. */
     void row(const std::vector<double> &values);
 

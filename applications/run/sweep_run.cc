@@ -326,8 +326,9 @@ namespace leopard
       Log              quiet(comm, false);
       Provenance       not_written("", comm, "");
       const Beginning  from_nothing;
+      RunEnergy        energy(false, comm);
       const RunContext context{
-        comm, own, directory, single.mode, quiet, not_written, from_nothing, single.study, [](const std::vector<std::string> &) {
+        comm, own, directory, single.mode, quiet, not_written, energy, from_nothing, single.study, [](const std::vector<std::string> &) {
           throw AllChecked();
         }};
       try

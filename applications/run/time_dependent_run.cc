@@ -270,10 +270,12 @@ namespace leopard
         context.directory.record({"statistics"});
         measures = std::make_unique<PatternMeasures<dim, spacedim>>(
           discretization, system, problem, context.parameters.growth, context.parameters.pattern_measures);
-        Statistics          statistics(context.directory.path("statistics"),
-                              statistics_columns(problem.fields(), measures->columns()),
-                              context.comm,
-                              resumed ? static_cast<double>(integrator->step_number()) : -1.);
+        const std::string        file    = context.directory.path("statistics");
+        std::vector<std::string> columns = statistics_columns(problem.fields(), measures->columns());
+        const auto               old     = resumed ? Statistics::columns_of(file, context.comm) : std::vector<std::string>();
+        for (const std::string &column : context.energy.columns(old.empty() ? nullptr : &old))
+          columns.push_back(column);
+        Statistics          statistics(file, columns, context.comm, resumed ? static_cast<double>(integrator->step_number()) : -1.);
         std::vector<double> row;
         TimeLoopActions     actions;
         actions.write_fields = [&] {
@@ -303,6 +305,7 @@ namespace leopard
           row.push_back(report.bound);
           row.push_back(report.alternative ? 1. : 0.);
           row.push_back(static_cast<double>(report.clipped));
+          context.energy.append(row);
           statistics.row(row);
         };
         if (!resumed)

@@ -49,6 +49,7 @@ namespace leopard::command_line
                                            {"dictionary", Storage::dictionary}};
     const Choices<Precision> precisions = {
       {"double", Precision::double_precision}, {"single", Precision::single}, {"mixed", Precision::mixed}, {"automatic", Precision::automatic}};
+    const Choices<device::Waiting> waitings              = {{"spin", device::Waiting::spin}, {"block", device::Waiting::block}};
     const Choices<TriangularSolve> triangular_solves     = {{"exact", TriangularSolve::exact}, {"async", TriangularSolve::asynchronous}};
     constexpr double               usual_overlap_percent = 25.;
 
@@ -155,6 +156,13 @@ namespace leopard::command_line
         "elasticity, a column each, in Matrix Market or .npy format");
       add_choice(app, "--backend", a.backend, choices_of({"automatic", "host", "cuda", "reference"}), "default automatic, a GPU where one answers");
       app.add_option("--threads", a.async.n_threads, "of the backend host; 0, the default: all of the machine's")->type_name("N");
+      add_choice(
+        app,
+        "--waiting",
+        a.waiting,
+        waitings,
+        "of the backend cuda, what the host does while the GPU works, default spin: asks again and again; block: sleeps, which leaves the core "
+        "to others and saves energy, and costs some microseconds a wait");
       add_choice(app,
                  "--precision",
                  a.precision,

@@ -3,6 +3,7 @@
 
 #include "../block_async/block_async.h"
 #include "../block_async/tune.h"
+#include "../device/waiting.h"
 #include "../distributed/gpus/several_gpus.h"
 #include "../matrix/stencil.h"
 #include "../relaxation/methods.h"
@@ -36,15 +37,16 @@ namespace leopard::command_line
   /** What the command line of leopard-solve says. */
   struct Arguments
   {
-    std::string       matrix, rhs, solution, history, choice; ///< paths; empty: not given
-    std::string       near_null_space;                        ///< of smoothed aggregation: a path; empty: not given
-    int               block_unknowns = 1;                     ///< of smoothed aggregation: AggregationOptions::block_unknowns
-    std::string       method_name    = "automatic";           ///< automatic, one of krylov_names(), multigrid, direct, or a relaxation
-    std::string       preconditioner = "automatic";           ///< of cg and gmres: automatic, none, multigrid, ic, ilu, or a relaxation
-    std::string       smoother       = "chebyshev";           ///< of multigrid
-    TriangularOptions triangular;                             ///< of ic and ilu: how their factors are solved with; all but block_async
-    int               factor_sweeps        = 0;               ///< of ic and ilu: IncompleteOptions::n_sweeps
-    std::string       backend              = "automatic";     ///< automatic, host, cuda or reference
+    std::string       matrix, rhs, solution, history, choice;       ///< paths; empty: not given
+    std::string       near_null_space;                              ///< of smoothed aggregation: a path; empty: not given
+    int               block_unknowns = 1;                           ///< of smoothed aggregation: AggregationOptions::block_unknowns
+    std::string       method_name    = "automatic";                 ///< automatic, one of krylov_names(), multigrid, direct, or a relaxation
+    std::string       preconditioner = "automatic";                 ///< of cg and gmres: automatic, none, multigrid, ic, ilu, or a relaxation
+    std::string       smoother       = "chebyshev";                 ///< of multigrid
+    TriangularOptions triangular;                                   ///< of ic and ilu: how their factors are solved with; all but block_async
+    int               factor_sweeps        = 0;                     ///< of ic and ilu: IncompleteOptions::n_sweeps
+    std::string       backend              = "automatic";           ///< automatic, host, cuda or reference
+    device::Waiting   waiting              = device::Waiting::spin; ///< backend cuda
     Precision         precision            = Precision::double_precision;
     BlockShape        shape                = BlockShape::contiguous;
     bool              omega_is_tau         = false; ///< then async.omega is still to be found

@@ -108,6 +108,7 @@ namespace leopard::command_line
       if (found.is_scaled)
         log_line("", number(found.solved.relative(), 4) + " " + of_scaled);
       log_line("time", number(found.result.seconds) + " s solving, " + number(found.seconds_before) + " s reading and preparing");
+      log_line("energy", found.energy.text() + (found.energy.cpu.is_known() ? ", of all that runs on it" : ""));
       report_rounding(arguments, found);
     }
 

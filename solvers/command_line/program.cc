@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "../base/stopwatch.h"
 #include "../base/whole_file.h"
+#include "../device/device.h"
 #include "../matrix/analysis.h"
 #include "../matrix/eigenvalues.h"
 #include "../matrix/matrix_market.h"
@@ -315,20 +316,35 @@ namespace leopard::command_line
       const Arguments &arguments, const ChosenBackend &backend, const CrsMatrix<double> &A, const std::vector<double> &b, const Stopwatch &stopwatch)
     {
       Solution found;
-      found.iteration             = make_iteration(A, arguments, backend, log_line);
-      Solver           &solver    = *found.iteration.solver;
-      const auto       &partition = found.iteration.partition;
-      const std::string about     = solver.description();
+      found.iteration = make_iteration(A, arguments, backend, log_line);
+      device::EnergyMeter meter(device::energy_sources(backend.backend == Backend::cuda));
+      Solver             &solver    = *found.iteration.solver;
+      const auto         &partition = found.iteration.partition;
+      const std::string   about     = solver.description();
       log_line("method", solver.name() + (about.empty() ? "" : ": " + about));
       say_how_it_varies(arguments, backend.backend, found.iteration);
-      found.seconds_before = stopwatch.seconds();
-      found.result         = solver.solve(partition ? permute(b, *partition) : b, arguments.criteria, found.x, log_line);
+      found.seconds_before           = stopwatch.seconds();
+      const device::EnergyUse before = meter.read();
+      found.result                   = solver.solve(partition ? permute(b, *partition) : b, arguments.criteria, found.x, log_line);
+      found.energy                   = meter.read().since(before);
       if (partition)
         found.x = permute_back(found.x, *partition);
       found.quality = found.solved = quality_of(A, found.x, b);
       if (arguments.criteria.relative_tolerance > 0.)
         judge(found, arguments.criteria.relative_tolerance);
       return found;
+    }
+
+    /** Before the GPU is used for anything. @throws UsageError where none is. */
+    void choose_waiting(const Arguments &arguments)
+    {
+      if (!arguments.has("--waiting"))
+        return;
+      if (device::n_devices() > 0)
+        device::set_waiting(arguments.waiting);
+      if (const Backend backend = choose_backend(arguments).backend; backend != Backend::cuda)
+        throw UsageError("--waiting is given, and the backend is " + to_string(backend) +
+                         "\n  expected: it with the backend cuda only, which is waited for");
     }
 
     void say_what_is_unused(const Arguments &arguments)
@@ -453,6 +469,7 @@ namespace leopard::command_line
     for (const std::string &path : {arguments.solution, arguments.history, arguments.tune ? arguments.choice : std::string()})
       if (!path.empty())
         check_can_be_written(path);
+    choose_waiting(arguments);
     choose_backend(arguments); // what cannot be is said before the matrix is read
     log_line("leopard-solve", std::string(" ") + version() + " (" + git_commit() + ")");
     const bool divides_not = arguments.method_name == "automatic" || arguments.method_name == "direct" ||

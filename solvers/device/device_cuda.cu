@@ -2,10 +2,10 @@
 #include "../base/thread_pool.h"
 #include "cuda_error.cuh"
 #include "device.h"
+#include "nvml.h"
 #include "scratch.cuh"
+#include "sleep.cuh"
 #include "sparse_handle.cuh"
-
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <cstring>
@@ -42,23 +42,6 @@ namespace leopard::device
       const Number value  = from[from_indices != nullptr ? from_indices[i] : i];
       Number      &target = to[to_indices != nullptr ? to_indices[i] : i];
       target              = add ? target + value : value;
-    }
-
-    /** The driver's version as NVML tells it, without linking to NVML, which comes with the driver. */
-    std::string driver_version()
-    {
-      void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
-      if (library == nullptr)
-        return "";
-      using Init          = int (*)();
-      using Version       = int (*)(char *, unsigned int);
-      const auto init     = reinterpret_cast<Init>(dlsym(library, "nvmlInit_v2"));
-      const auto version  = reinterpret_cast<Version>(dlsym(library, "nvmlSystemGetDriverVersion"));
-      char       text[96] = "";
-      if (init == nullptr || version == nullptr || init() != 0 || version(text, sizeof(text)) != 0)
-        text[0] = '\0';
-      dlclose(library);
-      return text;
     }
   } // namespace
 
@@ -262,6 +245,7 @@ namespace leopard::device
 
   void copy_to_host(void *host_destination, const void *source, std::size_t n_bytes)
   {
+    sleep_until_done();
     LEOPARD_CHECK(cudaMemcpy(host_destination, source, n_bytes, cudaMemcpyDeviceToHost));
   }
 

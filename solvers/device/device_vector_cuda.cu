@@ -3,6 +3,7 @@
 #include "device.h"
 #include "device_vector.h"
 #include "partial_sums.cuh"
+#include "sleep.cuh"
 
 #include <cmath>
 #include <cstdint>
@@ -91,6 +92,7 @@ namespace leopard
     double dot(std::size_t n, const double *x, const double *y)
     {
       double result = 0.;
+      device::sleep_until_done();
       LEOPARD_CHECK(cublasDdot_64(handle(), static_cast<std::int64_t>(n), x, 1, y, 1, &result));
       return result;
     }
@@ -259,7 +261,10 @@ namespace leopard
   {
     Number local = 0; // cuBLAS divides before it squares
     if (n > 0)
-      LEOPARD_CHECK(nrm2(handle(), static_cast<std::int64_t>(n), values, &local));
+      {
+        device::sleep_until_done();
+        LEOPARD_CHECK(nrm2(handle(), static_cast<std::int64_t>(n), values, &local));
+      }
     if (comm == nullptr)
       return local;
     const double largest = comm->max(local);

@@ -5,6 +5,7 @@
 #include "../device/conditional_graph.cuh"
 #include "../device/cuda_error.cuh"
 #include "../device/device_array.h"
+#include "../device/sleep.cuh"
 #include "../matrix/device_matrix.h"
 #include "krylov_engine.h"
 #include "krylov_rules.h"
@@ -180,6 +181,7 @@ namespace leopard
       device::copy_on_device(b.data(), user_b, n_bytes);
       graph.launch();
       device::copy_on_device(user_x, x.data(), n_bytes);
+      device::sleep_until_done();
       LEOPARD_CHECK(cudaMemcpyAsync(&result, common(), sizeof(KrylovState), cudaMemcpyDeviceToHost, cudaStreamPerThread));
       LEOPARD_CHECK(cudaStreamSynchronize(cudaStreamPerThread));
       KrylovResult report = result_of(result);

@@ -9,6 +9,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace leopard
 {
@@ -27,6 +28,35 @@ namespace leopard
       A.n_columns = A.n_rows;
     }
   } // namespace
+
+  CrsMatrix<double> circuit_matrix(int n, std::uint64_t seed)
+  {
+    CrsMatrix<double>   A = five_point_matrix(n, n, 0.);
+    std::mt19937_64     random(seed);
+    const auto          conductance = [&] { return std::pow(10., 3. * static_cast<double>(random() >> 11) / 9007199254740992. - 1.5); }; // 2^53
+    std::vector<double> to_next(A.n_rows), to_upper(A.n_rows); // of the edges to row + 1 and row + n
+    for (int row = 0; row < A.n_rows; ++row)
+      {
+        to_next[row]  = conductance();
+        to_upper[row] = conductance();
+      }
+    for (int row = 0; row < A.n_rows; ++row)
+      {
+        double sum      = 1e-3 * conductance(); // to ground
+        int    diagonal = -1;
+        for (int p = A.row_offsets[row]; p < A.row_offsets[row + 1]; ++p)
+          if (const int column = A.columns[p]; column == row)
+            diagonal = p;
+          else
+            {
+              const int first = std::min(row, column);
+              A.values[p]     = -(std::abs(row - column) == n ? to_upper : to_next)[first];
+              sum -= A.values[p];
+            }
+        A.values[diagonal] = sum;
+      }
+    return A;
+  }
 
   CrsMatrix<double> seven_point_matrix(int n_x, int n_y, int n_z, double delta)
   {

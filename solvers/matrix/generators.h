@@ -16,6 +16,12 @@ namespace leopard
   /** The seven-point stencil likewise: diagonal 6 + delta. */
   CrsMatrix<double> seven_point_matrix(int n_x, int n_y, int n_z, double delta);
 
+  /**
+   * A circuit of resistors between neighbouring nodes of an n x n grid, and a thousand times weaker ones to ground:
+   * conductances 10^e with e uniform in (-1.5, 1.5), the same for the same seed. Symmetric positive definite.
+   */
+  CrsMatrix<double> circuit_matrix(int n, std::uint64_t seed);
+
   /** The first n primes on the diagonal, ones where |i - j| is a power of two (1 included). */
   CrsMatrix<double> trefethen_matrix(int n);
 

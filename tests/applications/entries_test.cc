@@ -271,6 +271,7 @@ namespace leopard
                                                                              {"Linear solver/Device", {"5"}},
                                                                              {"Linear solver/GPUs", {"2"}},
                                                                              {"Linear solver/GPU exchange", {"amc"}},
+                                                                             {"Linear solver/Waiting", {"block"}},
                                                                              {"Multigrid/Levels", {"2"}},
                                                                              {"Multigrid/Cycle", {"W"}},
                                                                              {"Multigrid/Full multigrid start", {"true"}},

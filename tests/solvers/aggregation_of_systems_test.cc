@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multigrid by smoothed aggregation for elasticity and other systems.
-#include "elasticity.h"
 #include "multigrid_test.h"
 
 #include <solvers/base/errors.h>
 #include <solvers/krylov/cg.h>
+#include <solvers/matrix/elasticity.h>
 #include <solvers/multigrid/aggregation.h>
 
 #include <gtest/gtest.h>

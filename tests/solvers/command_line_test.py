@@ -13,7 +13,9 @@ import resource
 import struct
 import subprocess
 import tempfile
+import time
 import unittest
+import unittest.mock
 
 LEOPARD_SOLVE = os.environ.get("LEOPARD_SOLVE", "leopard-solve")
 HAS_GPU = subprocess.run(["sh", "-c", "command -v nvidia-smi && nvidia-smi -L"], capture_output=True, check=False).returncode == 0
@@ -113,6 +115,23 @@ class Solving(Program):
                 self.check_solution(self.entries, b)
                 for text in ("144 rows, 672 entries, symmetric", "backend", "method", "iteration   relative residual", "converged after", "computed anew"):
                     self.assertIn(text, said)
+
+    def test_says_what_energy_it_took_or_why_that_is_not_known(self):
+        zone = self.folder / "intel-rapl:0"
+        command = [LEOPARD_SOLVE, "A.mtx", "--method", "jacobi", "--tolerance", "0", "--max-iterations", "100000", "--backend", "host"]
+        for counts, says in (("no counter", "there is no "), ("stands still", "RAPL, 1 package has not moved"), ("counts", "")):
+            if counts != "no counter":
+                zone.mkdir(exist_ok=True)
+                for name, content in (("name", "package-0"), ("max_energy_range_uj", 10**12), ("energy_uj", 1)):
+                    (zone / name).write_text(f"{content}\n")
+            with unittest.mock.patch.dict(os.environ, LEOPARD_POWERCAP=str(self.folder)):
+                process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True)
+                while counts == "counts" and process.poll() is None:
+                    (self.folder / "new").write_text(f"{time.monotonic_ns() // 1000}\n")
+                    os.replace(self.folder / "new", zone / "energy_uj")
+                said = process.communicate()[0]
+            cpu = f"not known: {says}" if says else r"\S+ J, \S+ W \(RAPL, 1 package\), of all that runs on it\n"
+            self.assertRegex(said, f"\nenergy      GPU not known: no GPU is used; CPU {cpu}")
 
     def test_asynchronous_options(self):
         """What cannot be compared with a model still solves the system; what each option does: class Options."""
@@ -1575,7 +1594,8 @@ class BadInput(Program):
                               (["--l1", "--omega", "tau"], "--l1"), (["--overlap-percent", "10"], "--overlap-percent"), (["--overlap", "uniform", "--blocks", "metis"], "--overlap"),
                               (["--seed", "3"], "--schedule replay"), (["--schedule", "replay", "--threads", "2"], "--threads"),
                               (["--backend", "reference", "--threads", "2"], "--threads"), (["--backend", "host", "--execution", "persistent"], "--execution"),
-                              (["--backend", "host", "--storage", "single"], "--storage"), (["--tune", "--block-size", "64"], "--block-size is given with --tune"),
+                              (["--backend", "host", "--storage", "single"], "--storage"), (["--backend", "host", "--waiting", "block"], "--waiting is given, and the backend is host"),
+                              (["--backend", "reference", "--waiting", "spin"], "--waiting"), (["--tune", "--block-size", "64"], "--block-size is given with --tune"),
                               (["--choice", "c.json", "--omega", "1"], "--omega is given with --choice"), (["--tune-seconds", "3"], "--tune-seconds"),
                               (["--analyze", "--solution", "x"], "--solution is given with --analyze"), (["--tune", "--method", "jacobi"], "--tune is given with --method"),
                               (["--tune", "--method", "async-refinement"], "--tune is given with --method async-refinement"),

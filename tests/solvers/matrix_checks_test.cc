@@ -102,6 +102,30 @@ namespace leopard
       expect_refusal([&] { A.validate(); }, "row_offsets decreases after row 0");
     }
 
+    TEST(CircuitMatrix, IsSymmetricAndDominatedByItsDiagonal)
+    {
+      const CrsMatrix<double> A = circuit_matrix(7, 3), other = circuit_matrix(7, 4);
+      EXPECT_EQ(A.n_entries(), 5 * 49 - 4 * 7);
+      EXPECT_EQ(A.values, circuit_matrix(7, 3).values);
+      EXPECT_NE(A.values, other.values);
+      std::vector<std::vector<double>> full(49, std::vector<double>(49));
+      for (int i = 0; i < 49; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          full[i][A.columns[p]] = A.values[p];
+      for (int i = 0; i < 49; ++i)
+        {
+          double sum = 0.;
+          for (int j = 0; j < 49; ++j)
+            {
+              EXPECT_EQ(full[i][j], full[j][i]) << i << ' ' << j;
+              EXPECT_TRUE(i == j ? full[i][j] > 0. : full[i][j] <= 0.);
+              sum += full[i][j];
+            }
+          EXPECT_GT(sum, 1e-5) << "to ground";
+          EXPECT_LT(sum, 1e-1);
+        }
+    }
+
     TEST(Permute, SaysWhereItsEntriesComeFrom)
     {
       const CrsMatrix<double> A = five_point_matrix(5, 4, 0.);

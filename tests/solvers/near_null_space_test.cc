@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Smoothed aggregation for systems: nodes of several unknowns, and vectors that are nearly mapped to zero.
-#include "elasticity.h"
 #include "multigrid_test.h"
 
+#include <solvers/matrix/elasticity.h>
 #include <solvers/multigrid/aggregation.h>
 
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Levels by aggregation that are spread over ranks. Run with 2 and 4 ranks, too; one rank is a rank.
-#include "../solvers/elasticity.h"
 
 #include <solvers/base/errors.h>
 #include <solvers/dealii/distributed_aggregation.h>
 #include <solvers/dealii/precondition_aggregation.h>
+#include <solvers/matrix/elasticity.h>
 #include <solvers/matrix/stencil.h>
 #include <solvers/multigrid/aggregation.h>
 

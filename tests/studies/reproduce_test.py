@@ -325,7 +325,7 @@ class ProgramTest(unittest.TestCase):
         self.refuses("--only", "(", words=["no regular expression", "expected"])
         self.refuses("--only", "zebra", words=["names no experiment", "--list"])
         self.refuses("--only", "4.10", "--leopard-solve", "/nowhere/solve", words=["/nowhere/solve", "--leopard-solve"])
-        self.refuses("--only", "Table 5.1", words=["names no experiment", "not reproduced yet"])
+        self.refuses("--only", "Table C.3", words=["names no experiment", "not reproduced yet"])
         self.refuses("--only", "4.5", "--matrices", "/nowhere", words=["/nowhere", "fv3.mtx.gz", "--matrices"])
         self.refuses("--runs", "3", words=["unrecognized"])
         self.refuses("--gpu", "--only", "B.2", words=["needs no GPU"])

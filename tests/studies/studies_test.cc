@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <applications/studies/papers/busy_processes.h>
 #include <applications/studies/papers/diverging_schedule.h>
+#include <applications/studies/papers/energy_judge.h>
 #include <applications/studies/papers/fault_run.h>
 #include <applications/studies/papers/faults.h>
 #include <applications/studies/papers/imbalance_model.h>
@@ -15,6 +16,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <functional>
 #include <numeric>
 #include <set>
 #include <sstream>
@@ -414,6 +416,103 @@ namespace
     EXPECT_EQ(count(judged(rows, 1), "is not decided here: one thread"), 3);
     rows[0].slow_down = 1.5;
     EXPECT_EQ(count(judged(rows), "is not decided here: other work"), 3);
+  }
+
+  device::EnergyUse energy_use(double gpu, double cpu, double seconds = 10.)
+  {
+    device::EnergyUse use;
+    use.seconds = seconds;
+    use.gpu     = {gpu, 0.1, "a counter", std::isnan(gpu) ? "no counter" : ""};
+    use.cpu     = {cpu, 0.1, "a counter", std::isnan(cpu) ? "no counter" : ""};
+    return use;
+  }
+
+  EnergyRow energy_row(double seconds, double cores, double gpu_watts, double cpu_watts)
+  {
+    EnergyRow row;
+    row.outcome     = {true, 10};
+    row.repetitions = 10;
+    row.seconds     = seconds;
+    row.cores       = cores;
+    row.use         = energy_use(gpu_watts * 10. * seconds, cpu_watts * 10. * seconds, 10. * seconds);
+    return row;
+  }
+
+  std::string energy_judged(const std::function<void(EnergyJudge &)> &judge, double gpu = 500., double cpu = 400., bool on_device = true)
+  {
+    std::ostringstream out;
+    Report             report(out, "");
+    EnergyJudge        judging(on_device, energy_use(gpu, cpu), report);
+    judge(judging);
+    report.finish();
+    return out.str();
+  }
+
+  TEST(Energy_findings, of_waiting_can_each_be_another_one)
+  {
+    const auto judged = [](const EnergyRow &spin, const EnergyRow &block, double cpu = 400.) {
+      return energy_judged(
+        [&](EnergyJudge &judge) {
+          judge.waiting("T", "a solve", {spin, block});
+          judge.power("T", "its power", 0.7, {spin, block});
+        },
+        500.,
+        cpu);
+    };
+    const EnergyRow   spin = energy_row(1., 1., 300., 100.);
+    const std::string good = judged(spin, energy_row(1., 0.1, 200., 50.));
+    EXPECT_EQ(count(good, ": holds: "), 5) << good;
+    EXPECT_EQ(count(judged(spin, energy_row(1.3, 0.1, 100., 50.)), "lengthen a solve (by more than 10 percent): does not hold"), 1);
+    EXPECT_EQ(count(judged(spin, energy_row(1.09, 0.1, 100., 50.)), "lengthen a solve (by more than 10 percent): is not decided"), 1);
+    EXPECT_EQ(count(judged(spin, energy_row(1., 0.9, 200., 50.)), "half as much of a core busy: does not hold"), 1);
+    EXPECT_EQ(count(judged(spin, energy_row(1., 0.1, 400., 110.)), "saves energy: does not hold"), 1);
+    EXPECT_EQ(count(judged(spin, energy_row(1., 0.1, 400., 110.)), "saves energy, GPU alone: does not hold"), 1);
+    EXPECT_EQ(count(judged(spin, energy_row(1., 0.1, 200., 90.)), "its power: does not hold"), 1);
+    EXPECT_EQ(count(judged(spin, energy_row(NAN, NAN, NAN, NAN)), "is not decided here: one of them"), 5);
+    const std::string without_cpu = judged(energy_row(1., 1., 300., NAN), energy_row(1., 0.1, 200., NAN), NAN);
+    EXPECT_EQ(count(without_cpu, "is not decided here: energy of the CPU: no counter"), 2) << without_cpu;
+    EXPECT_EQ(count(without_cpu, "saves energy, GPU alone: holds"), 1);
+    EXPECT_EQ(count(energy_judged([&](EnergyJudge &judge) { judge.waiting("T", "a solve", {spin}); }), "there is no GPU to wait for"), 2);
+  }
+
+  TEST(Energy_findings, of_methods_and_hardware_can_each_be_another_one)
+  {
+    const auto table = [](double async, double mixed) {
+      return energy_judged([&](EnergyJudge &judge) {
+        judge.relaxations({{"Jacobi", {energy_row(10., 1., 300., 100.)}},
+                           {"async-(5)", {energy_row(async, 1., 300., 100.)}},
+                           {"MPIR async-(5)", {energy_row(mixed, 1., 300., 100.)}}});
+      });
+    };
+    EXPECT_EQ(count(table(3., 1.), ": holds: "), 4); // with and without the CPU
+    EXPECT_EQ(count(table(6., 1.), "50 at least): does not hold"), 1);
+    EXPECT_EQ(count(table(3., 2.9), "20 at least): does not hold"), 1);
+    EXPECT_EQ(count(energy_judged([](EnergyJudge &judge) { judge.relaxations({}); }), "is not decided here"), 4);
+
+    const auto curve = [](const char *name, double seconds) {
+      return EnergyCurve{name, {2, 12}, {0.1 * seconds, seconds}, energy_use(3000., 1000.)};
+    };
+    const auto fv1 = [&](double async, double mixed) {
+      return energy_judged([&](EnergyJudge &judge) {
+        judge.accuracies("fv1", {curve("Jacobi", 10.), curve("async-(5)", async), curve("MPIR async-(5)", mixed)});
+      });
+    };
+    EXPECT_EQ(count(fv1(3., 4.), ": holds: "), 6);
+    EXPECT_EQ(count(fv1(11., 4.), "async-(5) takes less energy than Jacobi to 1e-12: does not hold"), 1);
+    EXPECT_EQ(count(fv1(3., 2.), "gains nothing over async-(5) to 1e-12: does not hold"), 1);
+    EXPECT_EQ(count(fv1(3., 11.), "refinement takes less than Jacobi to 1e-12: does not hold"), 1);
+
+    const auto hardware = [](double gpu_seconds, double cpu = 400.) {
+      return energy_judged(
+        [&](EnergyJudge &judge) {
+          judge.hardware("T Table 5.1", {energy_row(10., 1., 80., 100.), energy_row(6., 2., 80., 120.), energy_row(gpu_seconds, 1., 300., 100.)});
+        },
+        500.,
+        cpu);
+    };
+    EXPECT_EQ(count(hardware(1.), ": holds: "), 1);
+    EXPECT_EQ(count(hardware(2.), ": does not hold: "), 1); // 800 J against 720 J of two threads
+    EXPECT_EQ(count(hardware(1., NAN), "is not decided here: energy of the CPU"), 1);
   }
 
   TEST(Busy_processes, work_and_are_gone_afterwards)

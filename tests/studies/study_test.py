@@ -25,6 +25,7 @@ STUDIES = {
     "taxonomy": ["--matrix", "five-point-12,trefethen-60", "--runs", "1", "--block-size", "16"],
     "faults": ["--matrix", "five-point-12,trefethen-60", "--runs", "2", "--block-size", "16"],
     "divergence": [],
+    "energy": ["--matrix", "five-point-12,trefethen-60,G3_circuit,A318,nd24k", "--size", "6", "--seconds", "0.02", "--block-size", "16"],
     "imbalance": ["--matrix", "five-point-72", "--runs", "1", "--block-size", "72", "--threads", "2"],
 }
 MARK = f"LEOPARD_STUDY_TEST={os.getpid()}"  # in the environment of all that this test starts

@@ -34,6 +34,7 @@ namespace
     {"divergence", "A schedule that diverges where rho(|B|) > 1 (Theorem 3.2.6)", leopard::studies::study_divergence},
     {"imbalance", "What waiting costs beside other work on the same cores (host threads)", leopard::studies::study_imbalance},
     {"gpus", "One and more GPUs: AMC, DC, DK, and what is needed only (Figures 4.10 to 4.14)", leopard::studies::study_gpus},
+    {"energy", "Energy of solvers, waiting by sleep (thesis, chapter 5: Tables 5.1 to 5.6, Figures 5.4 to 5.6)", leopard::studies::study_energy},
     {"faults", "Components that stop for a while, and silent errors (Table 4.7, Figure 4.7)", leopard::studies::study_faults},
   };
 
@@ -47,7 +48,9 @@ namespace
       ->check(CLI::IsMember({"automatic", "chaotic", "synchronous", "replay"}));
     app.add_option("--matrices", settings.matrices, "folder of fv1.mtx.gz, fv3.mtx.gz, ...; else the variable LEOPARD_MATRICES");
     app.add_option(
-      "--matrix", settings.matrix, "names, with commas: fv1, fv3, Chem97ZtZ, ...; generated: trefethen, trefethen-N, five-point-N, seven-point-N");
+      "--matrix",
+      settings.matrix,
+      "names, with commas: fv1, fv3, Chem97ZtZ, ...; generated: trefethen, trefethen-N, five-point-N, seven-point-N, circuit-N, elasticity-N");
     app.add_option("--runs", settings.runs, "runs to take the statistics or the median of; 0: what the study takes by itself")
       ->check(CLI::NonNegativeNumber);
     app.add_option("--seed", settings.seed, "of everything that is chosen at random");
@@ -60,6 +63,7 @@ namespace
     app.add_option("--size", settings.size, "nodes a side of generated grids; 0: what the study takes by itself")->check(CLI::Range(0, 1024));
     app.add_option("--threads", settings.threads, "threads of the backend host; 0: all")->check(CLI::NonNegativeNumber);
     app.add_option("--gpus", settings.gpus, "how many GPUs at most; 0: all there are")->check(CLI::NonNegativeNumber);
+    app.add_option("--seconds", settings.seconds, "of energy: how long a solve is repeated at least (default 10)")->check(CLI::PositiveNumber);
     app.add_flag("--full", settings.full, "sizes and runs of the papers; without it some are smaller, and the text says which");
   }
 } // namespace

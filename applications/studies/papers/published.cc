@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "published.h"
 
+#include <limits>
+
 namespace leopard::studies::published
 {
   namespace
@@ -76,4 +78,27 @@ namespace leopard::studies::published
   }};
 
   const std::array<BestSteps, 2> best_smoothing_steps = {{{1, 6}, {2, 5}}};
+
+  const std::array<EnergyOfCg, 5> energy_of_cg = {
+    {{1, 21424, 1674.45, 53.96}, {2, 21424, 1307.21, 45.70}, {4, 21424, 1076.97, 42.18}, {8, 21424, 1113.34, 50.54}, {0, 21467, 198.43, 11.48}}};
+  const std::array<EnergyOfCg, 5> energy_of_jacobi_cg = {
+    {{1, 4613, 601.97, 18.94}, {2, 4613, 417.33, 14.22}, {4, 4613, 348.79, 13.31}, {8, 4613, 362.44, 16.25}, {0, 4613, 46.28, 2.72}}};
+  const std::array<EnergyOfCg, 5> energy_of_cg_a318 = {
+    {{1, 0, 2059.69, 66.81}, {2, 0, 1708.31, 57.08}, {4, 0, 1441.78, 49.66}, {8, 0, 1395.37, 50.13}, {0, 0, 253.22, 14.84}}};
+
+  namespace
+  {
+    constexpr double not_printed = std::numeric_limits<double>::quiet_NaN();
+  }
+  const std::array<EnergyOfWaiting, 8>    energy_of_waiting     = {{{"A318", 14.84, 12.18, not_printed, not_printed},
+                                                                    {"apache2", 1.98, 1.82, 1.75, 1.64},
+                                                                    {"audikw_1", not_printed, not_printed, 47.98, 38.15},
+                                                                    {"boneS10", not_printed, not_printed, 157.32, 125.78},
+                                                                    {"ecology2", 2.30, 2.09, 2.51, 2.29},
+                                                                    {"G3_circuit", 11.48, 10.10, 2.71, 2.38},
+                                                                    {"ldoor", not_printed, not_printed, 43.22, 34.79},
+                                                                    {"nd24k", 26.43, 21.17, 34.62, 27.64}}};
+  const std::array<EnergyOfRelaxation, 3> energy_of_relaxations = {{{"Jacobi", 406.10, 217.60, 124.85, 24.35, 14.08},
+                                                                    {"async-(5)", 133.09, 216.72, 118.98, 7.98, 4.38},
+                                                                    {"MPIR async-(5)", 67.69, 232.41, 129.24, 4.37, 2.43}}};
 } // namespace leopard::studies::published

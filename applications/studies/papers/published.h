@@ -85,6 +85,37 @@ namespace leopard::studies::published
   extern const std::array<SmootherSeconds, 4> smoother_seconds;
 
   /**
+   * A row of T Tables 5.1, 5.2 (G3_circuit) and 5.3 (A318): CG on threads of the host, 0 for the GPU; Wh of chipset and
+   * GPU together. Table 5.3 prints no iterations: 0.
+   */
+  struct EnergyOfCg
+  {
+    int    threads, iterations;
+    double seconds, watt_hours;
+  };
+  extern const std::array<EnergyOfCg, 5> energy_of_cg, energy_of_jacobi_cg, energy_of_cg_a318;
+
+  /**
+   * A row of T Tables 5.4 and 5.5: Wh of CG (without and with Jacobi) on a GPU, (i) plain, (iii) with the processor at
+   * 800 MHz and asleep while the GPU multiplies; not a number where nothing is printed. "n24k" is nd24k; the
+   * improvements are printed as (i) / (iii) - 1, so that 21.8 % is a saving of 17.9 %.
+   */
+  struct EnergyOfWaiting
+  {
+    const char *matrix;
+    double      cg_plain, cg_asleep, jacobi_plain, jacobi_asleep;
+  };
+  extern const std::array<EnergyOfWaiting, 8> energy_of_waiting;
+
+  /** T Table 5.6, fv3: seconds, W and Wh of processor and GPU together, plain and with idle-wait. */
+  struct EnergyOfRelaxation
+  {
+    const char *method;
+    double      seconds, plain_watts, asleep_watts, plain_watt_hours, asleep_watt_hours;
+  };
+  extern const std::array<EnergyOfRelaxation, 3> energy_of_relaxations;
+
+  /**
    * T section 4.11.2.2, Figure 4.30: smoothing steps that gave the smallest time for n = 10^7, 10 levels; a: smaller,
    * b: larger condition number.
    */

@@ -4,6 +4,7 @@
 #include <solvers/base/errors.h>
 #include <solvers/base/norms.h>
 #include <solvers/device/device.h>
+#include <solvers/matrix/elasticity.h>
 #include <solvers/matrix/generators.h>
 #include <solvers/matrix/matrix_market.h>
 
@@ -65,6 +66,10 @@ namespace leopard::studies
         return five_point_matrix(n, n, 0.01);
       if (const int n = order_after("seven-point", name); n > 0)
         return seven_point_matrix(n, n, n, 0.);
+      if (const int n = order_after("circuit", name); n > 0)
+        return circuit_matrix(n, settings.seed);
+      if (const int n = order_after("elasticity", name); n > 0)
+        return Elasticity{3, {n, n, n}}.matrix();
       std::string tried;
       for (const char *ending : {".mtx.gz", ".mtx", "_reconstructed.mtx.gz"})
         {
@@ -75,7 +80,7 @@ namespace leopard::studies
         }
       throw InvalidInput("the matrix " + name + " is missing: there is none of " + tried +
                          "\n  expected: the folder of matrices in --matrices or the variable LEOPARD_MATRICES; trefethen, trefethen-N, "
-                         "five-point-N and seven-point-N are generated");
+                         "five-point-N, seven-point-N, circuit-N and elasticity-N are generated");
     }
   } // namespace
 

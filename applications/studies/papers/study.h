@@ -23,9 +23,10 @@ namespace leopard::studies
     int           runs             = 0;
     int           block_size       = 0;
     int           local_iterations = 0;
-    int           size             = 0; ///< nodes a side of generated grids
-    int           threads          = 0; ///< backend host
-    int           gpus             = 0; ///< at most; 0: all there are
+    int           size             = 0;   ///< nodes a side of generated grids
+    int           threads          = 0;   ///< backend host
+    int           gpus             = 0;   ///< at most; 0: all there are
+    double        seconds          = 10.; ///< energy: a solve is repeated for as long at least
     std::uint64_t seed             = 1;
     bool          full             = false; ///< the sizes and runs of the papers
 
@@ -48,8 +49,8 @@ namespace leopard::studies
   };
 
   /**
-   * "trefethen" (of order 2000) and "trefethen-N", "five-point-N" (N x N nodes, delta = 0.01) and
-   * "seven-point-N" (N^3 nodes, delta = 0) are generated; any other
+   * "trefethen" (of order 2000) and "trefethen-N", "five-point-N" (N x N nodes, delta = 0.01), "seven-point-N" (N^3,
+   * delta = 0), "circuit-N" (N x N, circuit_matrix()) and "elasticity-N" (N^3 cells) are generated; any other
    * NAME is read from NAME.mtx.gz, NAME.mtx or NAME_reconstructed.mtx.gz in the folder. @throws InvalidInput saying
    * where it was looked for.
    */
@@ -139,5 +140,6 @@ namespace leopard::studies
   void study_imbalance(const Settings &settings, Report &report);
   void study_gpus(const Settings &settings, Report &report);
   void study_faults(const Settings &settings, Report &report);
+  void study_energy(const Settings &settings, Report &report);
   void study_detection(const Settings &settings, Report &report); ///< the second part of faults
 } // namespace leopard::studies

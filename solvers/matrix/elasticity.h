@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/matrix/crs_matrix.h>
+#include "crs_matrix.h"
 
 #include <array>
 #include <vector>
