@@ -172,7 +172,7 @@ namespace leopard
                       "0",
                       Integer(0, 100000),
                       "ilu and ic: fixed-point sweeps that find the factors, on the backend; 0: elimination, on the host. Dimensionless.");
-    prm.declare_entry("Device", "-1", Integer(-1), "Backend cuda: number of the GPU; -1: the ranks of a machine share its GPUs in turn.");
+    prm.declare_entry("Device", "-1", Integer(-1, 255), "Backend cuda: number of the GPU; -1: the ranks of a machine share its GPUs in turn.");
     prm.declare_entry("GPUs",
                       "1",
                       Integer(1, 64),

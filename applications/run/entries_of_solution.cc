@@ -185,9 +185,15 @@ namespace leopard::entry_rows
       return r.fused ? "" : of_overlap(r, entry);
     }
 
+    /** They share out the rows of async as a solver. */
+    std::string of_gpus(const Run &r, const std::string &entry)
+    {
+      return first(of_blocks(r, entry), if_(!r.parameters.linear_solver.is_relaxation(), is(r, "Linear solver/Method")));
+    }
+
     std::string of_gpu_exchange(const Run &r, const std::string &entry)
     {
-      return first(of_blocks(r, entry), if_(r.parameters.linear_solver.n_gpus == 1, is(r, "Linear solver/GPUs")));
+      return first(of_gpus(r, entry), if_(r.parameters.linear_solver.n_gpus == 1, is(r, "Linear solver/GPUs")));
     }
 
     std::string of_seed(const Run &r, const std::string &entry)
@@ -346,7 +352,7 @@ namespace leopard::entry_rows
       {"Linear solver/Triangular iterations", effect, effect, of_triangular_iterations},
       {"Linear solver/Factor sweeps", effect, effect, of_factors},
       {"Linear solver/Device", free, free, of_device},
-      {"Linear solver/GPUs", effect, effect, of_blocks},
+      {"Linear solver/GPUs", effect, effect, of_gpus},
       {"Linear solver/GPU exchange", effect, effect, of_gpu_exchange},
       {"Linear solver/Waiting", free, free, of_device},
       {"Multigrid/*", effect, effect, of_multigrid},

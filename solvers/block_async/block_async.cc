@@ -183,6 +183,12 @@ namespace leopard
     return weights;
   }
 
+  void require_fit_for_matrix(const BlockAsyncOptions &options)
+  {
+    if (!options.sweep_weights.empty())
+      throw InvalidInput(weights_of_stored_matrix);
+  }
+
   template <typename Number>
   BlockAsync<Number>::BlockAsync(const CrsMatrix<Number> &A, const BlockAsyncOptions &options_)
     : options(options_)
@@ -191,8 +197,7 @@ namespace leopard
   {
     options.validate();
     A.validate();
-    if (!options.sweep_weights.empty())
-      throw InvalidInput(weights_of_stored_matrix);
+    require_fit_for_matrix(options);
     // a replayed schedule is sequential wherever it runs
     const bool in_sequence = options.backend == Backend::reference || (options.backend == Backend::host && options.schedule == Schedule::replay);
     if (options.corrections != Corrections::none)
@@ -214,8 +219,7 @@ namespace leopard
     , columns(A.n_columns)
   {
     options.validate();
-    if (!options.sweep_weights.empty())
-      throw InvalidInput(weights_of_stored_matrix);
+    require_fit_for_matrix(options);
     if (options.backend != Backend::cuda || options.corrections != Corrections::none)
       throw InvalidInput("block-asynchronous iteration: a matrix on the device, and the backend " + to_string(options.backend) +
                          (options.corrections == Corrections::none ? "" : " with corrections") +

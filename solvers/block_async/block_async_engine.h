@@ -58,6 +58,9 @@ namespace leopard
     virtual void place_ghosts_before(int /*n*/) { throw InvalidInput("ghosts are to stand before x\n  expected: the backend cuda"); }
   };
 
+  /** @throws InvalidInput naming an option that is for stencils only. */
+  void require_fit_for_matrix(const BlockAsyncOptions &options);
+
   template <typename Number>
   std::unique_ptr<BlockAsyncEngine<Number>> make_reference_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);
   template <typename Number>

@@ -65,7 +65,7 @@ namespace leopard::command_line
         throw UsageError("--backend cuda is given with --two-stage " + to_string(a.async.two_stage) +
                          "\n  expected: --two-stage synchronous or block there, or the backend host or reference");
       if (a.backend == "cuda")
-        check_device("--backend cuda");
+        check_device(a.n_gpus > 0 ? "--gpus" : "--backend cuda");
       if (a.backend == "reference")
         return {Backend::reference, "reference, as asked for: one thread, in sequence"};
       if (a.backend == "host")

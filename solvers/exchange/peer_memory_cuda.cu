@@ -35,6 +35,7 @@ namespace leopard::peer
       unsigned long long process;
       char              *memory; ///< and device: for ranks that are threads of the same process
       int                device;
+      bool               has_handle; ///< threads of one process need none
       char               error[128];
 
       void note(cudaError_t code)
@@ -57,9 +58,9 @@ namespace leopard::peer
     if (reached.count({own, other}) > 0)
       return cudaSuccess;
     const cudaError_t code = cudaDeviceEnablePeerAccess(other, 0);
+    cudaGetLastError();                                                   // an answer here
     if (code != cudaSuccess && code != cudaErrorPeerAccessAlreadyEnabled) // by somebody else of this process
       return code;
-    cudaGetLastError(); // an answer here
     reached.insert({own, other});
     return cudaSuccess;
   }
@@ -93,11 +94,15 @@ namespace leopard::peer
     mine.process = process_number();
     mine.memory  = own.data();
     mine.note(cudaGetDevice(&mine.device));
-    mine.note(cudaIpcGetMemHandle(&mine.handle, own.data()));
+    const cudaError_t of_handle = cudaIpcGetMemHandle(&mine.handle, own.data());
+    mine.has_handle             = of_handle == cudaSuccess;
+    cudaGetLastError();
     std::vector<Card> cards(n_ranks);
     all_gather(&mine, sizeof(Card), cards.data());
+    if (!mine.has_handle && std::any_of(cards.begin(), cards.end(), [&](const Card &card) { return card.process != mine.process; }))
+      mine.note(of_handle);
     for (const int r : ranks)
-      if (mine.error[0] == '\0' && cards[r].error[0] == '\0')
+      if ((cards[r].has_handle || cards[r].process == mine.process) && mine.error[0] == '\0' && cards[r].error[0] == '\0')
         {
           if (cards[r].process == mine.process)
             {

@@ -102,14 +102,15 @@ namespace leopard::studies
             criteria.relative_tolerance = tolerance;
             criteria.max_iterations     = 100 * n;
             criteria.stagnation_tests   = 0;
-            std::vector<double> times;
+            std::vector<double> times, iterations;
             for (int run = 0; run < settings.runs_or(3, 5); ++run)
               {
                 std::fill(x.begin(), x.end(), 0.);
                 const SolveResult found = solve(*all, x.data(), b.data(), criteria);
                 times.push_back(found.status == SolveStatus::converged ? found.seconds : nan);
-                result.iterations = found.min_iterations;
+                iterations.push_back(found.min_iterations);
               }
+            result.iterations   = median(iterations);
             result.to_tolerance = median(times);
           }
         return result;
@@ -311,7 +312,7 @@ namespace leopard::studies
           report.undecided(figure, "what several GPUs gain", "no GPU answers");
         return;
       }
-    const int n_gpus = settings.gpus > 0 ? settings.gpus : device::n_devices();
+    const int n_gpus = settings.gpus > 0 ? std::min(settings.gpus, device::n_devices()) : device::n_devices();
     report.say(
       "gpus: " + std::to_string(n_gpus) + " GPUs, " + machine(settings) +
       "\n(an iteration: without the copies of x and b to the GPUs and back; the residual is the one of one GPU after as many iterations, and "

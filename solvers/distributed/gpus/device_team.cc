@@ -3,10 +3,10 @@
 
 #include "../../base/errors.h"
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace leopard
 {
@@ -19,8 +19,7 @@ namespace leopard
   } // namespace
 
   DeviceTeam::DeviceTeam(int size, const std::function<void(int rank)> &begin)
-    : errors(size)
-    , gathered(size)
+    : gathered(size)
   {
     try
       {
@@ -86,7 +85,8 @@ namespace leopard
             error = std::current_exception();
           }
         const std::lock_guard<std::mutex> lock(mutex);
-        errors[rank] = error;
+        if (error != nullptr && first_error == nullptr)
+          first_error = error;
         if (error != nullptr || !by_itself)
           failed = true;
         --n_running;
@@ -104,13 +104,8 @@ namespace leopard
     ++n_calls;
     called.notify_all();
     changed.wait(lock, [&] { return n_running == 0; });
-    for (std::exception_ptr &error : errors)
-      if (error != nullptr)
-        {
-          const std::exception_ptr first = error;
-          std::fill(errors.begin(), errors.end(), nullptr);
-          std::rethrow_exception(first);
-        }
+    if (const std::exception_ptr error = std::exchange(first_error, nullptr); error != nullptr)
+      std::rethrow_exception(error);
   }
 
   void DeviceTeam::wait()

@@ -32,7 +32,7 @@ namespace leopard
 
     int size() const { return static_cast<int>(threads.size()); }
 
-    /** task(rank) in each thread; returns when all are done. @throws what the first thread threw by itself. */
+    /** task(rank) in each thread; returns when all are done. @throws what was thrown first. */
     void run(const std::function<void(int rank)> &task);
 
     /** In a task: waits until all threads have come here. */
@@ -55,7 +55,7 @@ namespace leopard
     int                             n_running = 0, n_waiting = 0;
     std::atomic<bool>               failed{false};
     bool                            ends = false;
-    std::vector<std::exception_ptr> errors; ///< of the ranks
+    std::exception_ptr              first_error;
     std::vector<std::vector<char>>  gathered;
     std::vector<std::thread>        threads; ///< the last to be made
   };

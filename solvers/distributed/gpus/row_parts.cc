@@ -14,12 +14,24 @@ namespace leopard
 {
   namespace
   {
-    double sum_of(const std::vector<double> &shares)
+    /** @throws InvalidInput unless all are positive numbers. @return of all 1 in sum. */
+    std::vector<double> normalized(std::vector<double> shares)
     {
+      double largest = 0., sum = 0.;
       for (const double share : shares)
-        if (!(share > 0.) || !std::isfinite(share))
-          throw InvalidInput("the share of a GPU is " + short_text(share) + "\n  expected: a positive number");
-      return std::accumulate(shares.begin(), shares.end(), 0.);
+        {
+          if (!(share > 0.) || !std::isfinite(share))
+            throw InvalidInput("the share of a GPU is " + short_text(share) + "\n  expected: a positive number");
+          largest = std::max(largest, share);
+        }
+      for (double &share : shares) // which may be so large that their sum is none
+        {
+          share /= largest;
+          sum += share;
+        }
+      for (double &share : shares)
+        share /= sum;
+      return shares;
     }
   } // namespace
 
@@ -27,17 +39,17 @@ namespace leopard
   std::vector<int> part_offsets(const CrsMatrix<Number> &A, const Blocks &blocks, const std::vector<double> &shares)
   {
     const int n_parts = static_cast<int>(shares.size()), n_blocks = blocks.n_blocks();
-    if (n_parts < 1 || n_parts > n_blocks)
+    if (n_parts < 1 || n_parts > std::max(1, n_blocks))
       throw InvalidInput("a matrix with " + std::to_string(n_blocks) + " blocks is to be shared out to " + std::to_string(n_parts) +
                          " GPUs\n  expected: a block each at least; fewer GPUs or smaller blocks");
-    const double     all_shares = sum_of(shares);
-    std::vector<int> offsets    = {0};
-    double           share      = 0.;
-    int              block      = 0;
+    const std::vector<double> parts_of_all = normalized(shares);
+    std::vector<int>          offsets      = {0};
+    double                    share        = 0.;
+    int                       block        = 0;
     for (int part = 1; part < n_parts; ++part)
       {
-        share += shares[part - 1];
-        const double wanted = share / all_shares * A.row_offsets[A.n_rows];
+        share += parts_of_all[part - 1];
+        const double wanted = share * A.row_offsets[A.n_rows];
         ++block; // a block each, and enough for those behind
         while (block < n_blocks - (n_parts - part) &&
                std::abs(A.row_offsets[blocks.owned_begin[block + 1]] - wanted) <= std::abs(A.row_offsets[blocks.owned_begin[block]] - wanted))
@@ -129,21 +141,21 @@ namespace leopard
   template <typename Number>
   std::vector<RowPart> slab_parts(const Stencil<Number> &stencil, const std::vector<double> &shares)
   {
-    constexpr int least   = 2; // a plane less would be a grid of fewer dimensions
-    const int     n_parts = static_cast<int>(shares.size()), planes = n_planes(stencil), plane = stencil.plane();
-    const double  all_shares = sum_of(shares);
+    constexpr int             least   = 2; // a plane less would be a grid of fewer dimensions
+    const int                 n_parts = static_cast<int>(shares.size()), planes = n_planes(stencil), plane = stencil.plane();
+    const std::vector<double> parts_of_all = normalized(shares);
     if (stencil.is_slab())
       throw InvalidInput("a slab is to be shared out to GPUs\n  expected: a whole grid");
-    if (n_parts < 1 || planes < least * n_parts)
+    if (n_parts < 1 || (n_parts > 1 && planes < least * n_parts))
       throw InvalidInput("a grid of " + std::to_string(planes) + " planes is to be shared out to " + std::to_string(n_parts) +
                          " GPUs\n  expected: at least " + std::to_string(least) + " planes each");
     std::vector<RowPart> result(n_parts);
     double               share = 0.;
     for (int part = 0, first = 0; part < n_parts; ++part)
       {
-        share += shares[part];
-        const int most = planes - least * (n_parts - 1 - part);
-        const int end  = part == n_parts - 1 ? planes : std::clamp(static_cast<int>(std::lround(share / all_shares * planes)), first + least, most);
+        share += parts_of_all[part];
+        const int most        = planes - least * (n_parts - 1 - part);
+        const int end         = part == n_parts - 1 ? planes : std::clamp(static_cast<int>(std::lround(share * planes)), first + least, most);
         result[part].begin    = first * plane;
         result[part].end      = end * plane;
         result[part].n_before = part > 0 ? plane : 0;

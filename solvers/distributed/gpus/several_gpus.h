@@ -40,15 +40,16 @@ namespace leopard
    * consecutive parts at beginnings of blocks; on its part each GPU iterates as BlockAsync does, and between its global
    * iterations, or in the persistent form while they go on (halo), values travel as GpuExchange says. Nobody waits for
    * anybody but for a test of the residual, and at the end, or with `waits`: a GPU that is faster does more global
-   * iterations meanwhile. With waits and the synchronous schedule values are those of one GPU.
-   * rho(|I - D^-1 A|) < 1 makes all of it converge, as for one GPU: between two tests a value is so many iterations old
-   * at most as the fastest GPU does.
+   * iterations meanwhile, also in iterate(). With waits and the synchronous schedule values of a stored matrix are
+   * those of one GPU. rho(|I - D^-1 A|) < 1 makes all of it converge, as for one GPU: between two tests a value is so
+   * many iterations old at most as the fastest GPU does.
    * Source of amc, dc, dk: Anzt, Tomov, Dongarra, Heuveline 2013, section 3.4; thesis, section 4.6.
    *
    * x and b of what is returned are in host memory; iterate() and iterate_until() copy them to the GPUs, and x back. It
    * tests by itself: iterate_until() tests after each `every` global iterations of the slowest GPU, after twice as
-   * many, and so on, where these take less than four tenths of a millisecond; its residuals are true ones, as GPUs stop
-   * for a test.
+   * many, and so on, where these take less than four tenths of a millisecond (each call begins with `every` again,
+   * after 100 tests); a stored matrix takes new values where they are stored as given. Its residuals are true ones, as
+   * GPUs stop for a test.
    * @param A square. @throws InvalidInput; DeviceError, also where a GPU cannot reach the memory of another one and the
    * exchange needs that.
    */
@@ -56,8 +57,8 @@ namespace leopard
   std::unique_ptr<Relaxation<Number>> make_several_gpus(const CrsMatrix<Number> &A, const BlockAsyncOptions &options, const SeveralGpusOptions &gpus);
 
   /**
-   * The same for an operator that is not stored: the parts are slabs of the grid, the exchange is halo, and a launch is
-   * a global iteration. Its stencil can change, its values not.
+   * The same for an operator that is not stored: the parts are slabs of the grid, whose tiles begin anew in each, the
+   * exchange is halo, and a launch is a global iteration. Its stencil can change, its values not.
    */
   template <typename Number>
   std::unique_ptr<Relaxation<Number>>

@@ -95,7 +95,7 @@ namespace leopard
     /** What ranks tell one another with a test; sums and decisions are the same on all. */
     struct Told
     {
-      double residual_squared, seconds;
+      double seconds;
       long   done;
     };
 
@@ -109,6 +109,7 @@ namespace leopard
         if (A.n_columns != A.n_rows)
           throw InvalidInput("several GPUs: the matrix has " + std::to_string(A.n_rows) + " rows and " + std::to_string(A.n_columns) +
                              " columns\n  expected: as many");
+        require_fit_for_matrix(options);
         row_offsets         = A.row_offsets;
         diagonal            = diagonal_entries(A);
         const Blocks blocks = options.blocks(A.n_rows);
@@ -122,6 +123,8 @@ namespace leopard
         if (is_whole())
           throw InvalidInput("several GPUs: the exchange is " + to_string(gpus.exchange) + " for a stencil\n  expected: halo");
         require_fit_for_stencil(options);
+        if (options.execution == Execution::persistent)
+          throw InvalidInput("several GPUs: execution is persistent for a stencil\n  expected: automatic or launch");
         BlockAsyncOptions own_options = options;
         own_options.execution         = Execution::launch;
         rows                          = slab_parts(stencil, shares());
@@ -132,8 +135,9 @@ namespace leopard
 
       std::string name() const override
       {
-        return "async-(" + std::to_string(options.local_iterations) + ")" + (options.schedule == Schedule::synchronous ? " synchronous" : "") +
-               " on " + std::to_string(parts.size()) + " GPUs";
+        return "async-(" + std::to_string(options.local_iterations) + ")" + (options.momentum > 0. ? " with momentum" : "") +
+               (options.schedule == Schedule::synchronous ? " synchronous" : "") + " on " + std::to_string(parts.size()) +
+               (parts.size() == 1 ? " GPU" : " GPUs");
       }
 
       std::string description() const override
@@ -205,7 +209,11 @@ namespace leopard
       {
         if (row_offsets.empty())
           throw InvalidInput("several GPUs: a stencil has no stored values to change\n  expected: a stencil with other coefficients");
-        check_new_values(row_offsets, diagonal, values); // before any GPU has taken its part
+        // what could fail on one GPU is found before any has taken its part
+        if (options.storage != (std::is_same_v<Number, float> ? Storage::single_precision : Storage::double_precision))
+          throw InvalidInput("several GPUs: the values of a matrix that is stored as " + to_string(options.storage) +
+                             " are to be changed\n  expected: storage double, or of single precision single, for a matrix whose values change");
+        check_new_values(row_offsets, diagonal, values);
         team.run([&](int rank) { parts[rank].engine->update_values(values + row_offsets[rows[rank].begin]); });
       }
 
@@ -238,13 +246,20 @@ namespace leopard
         , pinned(gpus.exchange == GpuExchange::amc ? n_rows : 0)
         , parts(gpus.devices.size())
         , counters(gpus.devices.size())
-        , traffic(std::make_shared<Traffic>())
         , team(static_cast<int>(gpus.devices.size()), [this](int rank) { device::select(gpus.devices[rank]); })
       {
       }
 
       bool                is_whole() const { return gpus.exchange != GpuExchange::halo; }
       std::vector<double> shares() const { return gpus.shares.empty() ? std::vector<double>(parts.size(), 1.) : gpus.shares; }
+
+      /** Whose memory a rank uses. */
+      std::vector<int> reached_by(int rank) const
+      {
+        return gpus.exchange == GpuExchange::halo  ? rows[rank].pattern.neighbours()
+               : gpus.exchange == GpuExchange::amc ? std::vector<int>()
+                                                   : std::vector<int>{master};
+      }
 
       /** The blocks of a part, and what goes with them. */
       BlockAsyncOptions options_of(const RowPart &own, const Blocks &blocks) const
@@ -265,7 +280,7 @@ namespace leopard
         return result;
       }
 
-      /** Where an object's constructor throws, its base's has ended: release() is called by the destructor. */
+      /** Whatever it throws: the private constructor has ended, so that the destructor is called, and release(). */
       template <typename MakeEngine>
       void make_parts(const MakeEngine &make_engine)
       {
@@ -281,18 +296,17 @@ namespace leopard
         const RowPart &own  = rows[rank];
         part.device         = gpus.devices[rank];
         part.events         = std::vector<Event>(2);
-        for (const int other : gpus.devices)
-          if (gpus.exchange != GpuExchange::amc)
-            if (const cudaError_t code = peer::reach(other); code != cudaSuccess)
-              throw DeviceError("several GPUs: GPU " + std::to_string(part.device) + " cannot reach the memory of GPU " + std::to_string(other) +
-                                ": " + cudaGetErrorString(code) +
-                                "\n  expected: a path between them (nvidia-smi topo -p2p r), or the exchange amc, by way of host memory");
+        for (const int other : reached_by(rank))
+          if (const cudaError_t code = peer::reach(gpus.devices[other]); code != cudaSuccess)
+            throw DeviceError("several GPUs: GPU " + std::to_string(part.device) + " cannot reach the memory of GPU " +
+                              std::to_string(gpus.devices[other]) + ": " + cudaGetErrorString(code) +
+                              "\n  expected: a path between them (nvidia-smi topo -p2p r), or the exchange amc, by way of host memory");
         part.engine = make_engine(own);
         part.b      = device::Array<Number>(static_cast<std::size_t>(own.n_rows()));
         if (gpus.exchange != GpuExchange::dk || rank == master)
           {
-            const std::size_t second_plane = own.n_before > 0 && own.end < n ? own.n_before : 0; // a slab may have it, see Stencil
-            part.memory                    = device::Array<Number>(is_whole() ? n : own.n_rows() + own.ghosts.size() + second_plane);
+            // relaxations read one plane beside a slab
+            part.memory = device::Array<Number>(is_whole() ? n : own.n_rows() + own.ghosts.size());
             LEOPARD_CHECK(cudaMemsetAsync(part.memory.data(), 0, part.memory.size() * sizeof(Number), stream()));
             part.begin = part.memory.data();
           }
@@ -311,7 +325,7 @@ namespace leopard
         const ExchangePattern &pattern = rows[rank].pattern;
         if (gpus.waits)
           {
-            part.exchange = make_peer_exchange(pattern, 1, rank, team.size(), team.all_gather(rank), traffic_of(rank));
+            part.exchange = make_peer_exchange(pattern, 1, rank, team.size(), team.all_gather(rank), std::make_shared<Traffic>());
             return;
           }
         std::vector<std::pair<int, Number *>> mirrored;
@@ -335,9 +349,6 @@ namespace leopard
             part.places = device::Array<Number *>(mirrors.places);
           }
       }
-
-      /** Each rank counts for itself; the sum is nobody's. */
-      std::shared_ptr<Traffic> traffic_of(int rank) const { return rank == master ? traffic : std::make_shared<Traffic>(); }
 
       void put_right_hand_side(int rank, const Number *b)
       {
@@ -394,6 +405,10 @@ namespace leopard
           LEOPARD_CHECK(cudaMemcpyPeerAsync(parts[master].begin + own.begin, parts[master].device, part.x, part.device, bytes, stream()));
       }
 
+      /**
+       * Of dk, kernels load and store the master's memory as if it were their own: it is cached where it is, and a load
+       * of device scope looks there.
+       */
       void queue(int rank, int n_iterations)
       {
         Part<Number> &part   = parts[rank];
@@ -434,6 +449,7 @@ namespace leopard
           {
             for (int i = 0; i < n_iterations; ++i)
               {
+                team.look_at_others();
                 part.engine->iterate(part.x, part.b.data(), 1);
                 part.exchange->update(part.begin);
               }
@@ -445,10 +461,18 @@ namespace leopard
             int              batch = 1, under_way = 0, turn = 0;
             long             queued = 0;
             double           last   = now();
-            while (queued < n_iterations || slowest() < n_iterations)
+            while (true)
               {
                 team.look_at_others();
-                const int now_queued = batch;
+                if (queued >= n_iterations)
+                  { // more only while another GPU is not as far
+                    LEOPARD_CHECK(cudaStreamSynchronize(stream()));
+                    done      = queued;
+                    under_way = 0;
+                    if (slowest() >= n_iterations)
+                      break;
+                  }
+                const int now_queued = queued < n_iterations ? std::min(batch, n_iterations - static_cast<int>(queued)) : std::max(1, batch / 8);
                 queue(rank, now_queued);
                 queued += now_queued;
                 part.events[turn].record();
@@ -464,8 +488,6 @@ namespace leopard
                   }
                 under_way = now_queued;
               }
-            LEOPARD_CHECK(cudaStreamSynchronize(stream()));
-            done = queued;
           }
         LEOPARD_CHECK(cudaStreamSynchronize(stream()));
         team.wait();
@@ -506,17 +528,18 @@ namespace leopard
             const double start    = now();
             relax(rank, now_many);
             report.final_residual  = residual();
-            Told              mine = {0., now() - start, counters[rank].done};
+            Told              mine = {now() - start, counters[rank].done};
             std::vector<Told> told(team.size());
             team.all_gather(rank)(&mine, sizeof(Told), told.data());
-            long fastest = 0;
+            long fastest = 0, slow = told[master].done;
             for (const Told &other : told)
               {
                 fastest = std::max(fastest, other.done);
+                slow    = std::min(slow, other.done);
                 all_sum += other.done;
               }
             fastest_sum += fastest;
-            report.minimum += now_many;
+            report.minimum += static_cast<int>(slow);
             report.estimate_iterations.push_back(static_cast<int>(fastest_sum));
             report.estimates.push_back(report.final_residual);
             if (told[master].seconds < between_tests && chunk < n_iterations)
@@ -550,16 +573,15 @@ namespace leopard
           }
       }
 
-      BlockAsyncOptions              options;
-      const SeveralGpusOptions       gpus;
-      const int                      n;
-      std::vector<int>               row_offsets, diagonal; ///< of a matrix: for new values; the latter one entry a row
-      std::vector<RowPart>           rows;
-      const Pinned<Number>           pinned; ///< amc: x
-      std::vector<Part<Number>>      parts;
-      std::vector<Counter>           counters;
-      const std::shared_ptr<Traffic> traffic;
-      DeviceTeam                     team;
+      BlockAsyncOptions         options;
+      const SeveralGpusOptions  gpus;
+      const int                 n;
+      std::vector<int>          row_offsets, diagonal; ///< of a matrix: for new values; the latter one entry a row
+      std::vector<RowPart>      rows;
+      const Pinned<Number>      pinned; ///< amc: x
+      std::vector<Part<Number>> parts;
+      std::vector<Counter>      counters;
+      DeviceTeam                team;
     };
   } // namespace
 
