@@ -186,6 +186,7 @@ namespace leopard::device
           EXPECT_TRUE(std::isnan(sample.cpu));
         }
       const EnergySources &sources = meter->all_sources();
+      ASSERT_NE(sources.gpu, nullptr);
       EXPECT_EQ(sources.gpu->clock_megahertz(), 1980.);
       EXPECT_EQ(sources.gpu->power_limit_watts(), 700.);
     }

@@ -443,15 +443,17 @@ namespace leopard
       synchronous.schedule          = Schedule::synchronous;
       const auto as_stored          = make_several_gpus(A, synchronous, parts_on_gpus(2, GpuExchange::halo, true));
       EXPECT_THROW(as_stored->update_values(changed.values.data()), InvalidInput); // one part could take them, another one not
-      BlockAsyncOptions reference = synchronous;
-      reference.backend           = Backend::reference;
-      reference.omega             = 0.8;
+      o.storage = synchronous.storage = Storage::double_precision;
+      BlockAsyncOptions reference     = synchronous;
+      reference.backend               = Backend::reference;
+      reference.omega                 = 0.8;
       Vector wanted(A.n_rows, 0.), relaxed(A.n_rows, 0.);
-      BlockAsync<double>(A, reference).iterate(wanted.data(), x_exact.data(), 3);
-      as_stored->set_omega(0.8);
-      as_stored->iterate(relaxed.data(), x_exact.data(), 3);
+      BlockAsync<double>(changed, reference).iterate(wanted.data(), x_exact.data(), 3);
+      const auto waiting = make_several_gpus(A, synchronous, parts_on_gpus(2, GpuExchange::halo, true));
+      waiting->set_omega(0.8); // counts with the values that come next
+      waiting->update_values(changed.values.data());
+      waiting->iterate(relaxed.data(), x_exact.data(), 3);
       EXPECT_LT(largest_difference(relaxed, wanted), 1e-13);
-      o.storage = Storage::double_precision;
       multiply(changed, x_exact.data(), b.data());
       for (const GpuExchange exchange : gpu_exchanges)
         {
