@@ -4,6 +4,7 @@
 #include "../device/cuda_error.cuh"
 #include "../device/device_array.h"
 #include "../device/partial_sums.cuh"
+#include "../device/sleep.cuh"
 #include "../relaxation/relaxation.h"
 #include "monitor.cuh"
 
@@ -44,6 +45,7 @@ namespace leopard
     /** Waits for a launch with tests and says what it has done. */
     IterationReport report() const
     {
+      device::sleep_until_done(); // if that is how the host waits
       // the end of a kernel is known microseconds later; now and then it is asked for, since a kernel that fails
       // reports nothing
       for (unsigned int n = 1; __atomic_load_n(&host->complete, __ATOMIC_ACQUIRE) == 0; ++n)
