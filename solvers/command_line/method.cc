@@ -34,13 +34,12 @@ namespace leopard::command_line
       return device::built_with_cuda() ? "no GPU answers" : "no GPU answers (built without CUDA)";
     }
 
-    void check_device(const std::string &who)
+    void check_device(const std::string &who, const std::string &instead = "--backend host or automatic")
     {
       if (!device::built_with_cuda())
-        throw DeviceError(who + ": this program is built without CUDA\n  expected: --backend host or automatic, or a build configured with "
-                                "-D LEOPARD_CUDA=ON");
+        throw DeviceError(who + ": this program is built without CUDA\n  expected: " + instead + ", or a build configured with -D LEOPARD_CUDA=ON");
       if (device::n_devices() == 0)
-        throw DeviceError(who + ": no GPU answers on this machine\n  expected: a GPU and its driver, or --backend host or automatic");
+        throw DeviceError(who + ": no GPU answers on this machine\n  expected: a GPU and its driver, or " + instead);
     }
 
     bool is_parallel(const Arguments &a)
@@ -65,7 +64,7 @@ namespace leopard::command_line
         throw UsageError("--backend cuda is given with --two-stage " + to_string(a.async.two_stage) +
                          "\n  expected: --two-stage synchronous or block there, or the backend host or reference");
       if (a.backend == "cuda")
-        check_device(a.n_gpus > 0 ? "--gpus" : "--backend cuda");
+        a.n_gpus > 0 ? check_device("--gpus", "no --gpus") : check_device("--backend cuda");
       if (a.backend == "reference")
         return {Backend::reference, "reference, as asked for: one thread, in sequence"};
       if (a.backend == "host")
