@@ -231,7 +231,7 @@ THESIS = (
     missing("T Figure 4.11", "several GPUs: where the host's memory is", "the machines at hand have one memory"),
     item("T Figure 4.12", "several GPUs: DC", ("gpus", Found("T Figure 4.12", gpu="^")), see=(GPUS,)),
     item("T Figure 4.13", "several GPUs: DK", ("gpus", Found("T Figure 4.13", gpu="^")), see=(GPUS,)),
-    undecided("T Figure 4.14", "several GPUs: time to convergence", "it compares up to four GPUs; on two:", see=(GPUS,)),
+    undecided("T Figure 4.14", "several GPUs: time to convergence", "it compares up to four GPUs", see=(GPUS,)),
     nothing("T Figure 4.15", "block-CRS"),
     item("T Table 4.8", "CRS and block-CRS, A318", ("storage", Found("T Table 4.8", gpu="^")),
          ("storage", Found("T section 4.9", gpu="conversion")), see=(SOLVERS,),
