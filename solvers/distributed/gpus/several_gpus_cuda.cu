@@ -9,6 +9,7 @@
 #include "../../exchange/peer_memory.cuh"
 #include "../../relaxation/diagonal.h"
 #include "device_team.h"
+#include "pinned.cuh"
 #include "row_parts.h"
 #include "several_gpus.h"
 
@@ -28,40 +29,6 @@ namespace leopard
     {
       return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     }
-
-    /** Host memory that all GPUs copy from and to without waiting. */
-    template <typename Number>
-    class Pinned
-    {
-    public:
-      explicit Pinned(std::size_t n)
-      {
-        if (n > 0)
-          LEOPARD_CHECK(cudaHostAlloc(&pointer, n * sizeof(Number), cudaHostAllocPortable));
-      }
-      Pinned(const Pinned &)            = delete;
-      Pinned &operator=(const Pinned &) = delete;
-      ~Pinned() { cudaFreeHost(pointer); }
-      Number *data() const { return static_cast<Number *>(pointer); }
-
-    private:
-      void *pointer = nullptr;
-    };
-
-    /** When what was queued before is done. */
-    class Event
-    {
-    public:
-      Event() { LEOPARD_CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming)); }
-      Event(const Event &)            = delete;
-      Event &operator=(const Event &) = delete;
-      ~Event() { cudaEventDestroy(event); }
-      void record() const { LEOPARD_CHECK(cudaEventRecord(event, stream())); }
-      void wait() const { LEOPARD_CHECK(cudaEventSynchronize(event)); }
-
-    private:
-      cudaEvent_t event;
-    };
 
     /** Stores values where other GPUs have their copies of them. */
     template <typename Number>
