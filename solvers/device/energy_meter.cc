@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "waiting.h"
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -84,7 +85,7 @@ namespace leopard::device
     if (sources.gpu == nullptr && sources.cpu == nullptr)
       return;
     last_watts = samples_power ? sources.gpu->watts() : 0.;
-    last_time  = now();
+    last_time  = watch.seconds();
     sampler    = std::thread([this] {
       std::unique_lock<std::mutex> lock(mutex);
       while (!end.wait_for(lock, std::chrono::duration<double>(period), [this] { return is_over; }))
@@ -118,7 +119,7 @@ namespace leopard::device
 
   void EnergyMeter::sample()
   {
-    const double time = now(), cpu_before = total.cpu.joules;
+    const double time = watch.seconds(), cpu_before = total.cpu.joules;
     double       watts = std::numeric_limits<double>::quiet_NaN();
     if (total.cpu.is_known())
       total.cpu.joules = cpu_joules() - first_cpu;
@@ -147,7 +148,7 @@ namespace leopard::device
     if (sampler.joinable())
       sample();
     else
-      total.seconds = now(); // nothing is known but the time
+      total.seconds = watch.seconds(); // nothing is known but the time
     EnergyUse result = total;
     if (!result.gpu.is_known() && result.gpu_sampled.is_known())
       result.gpu = result.gpu_sampled;

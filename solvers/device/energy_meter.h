@@ -2,9 +2,9 @@
 #pragma once
 
 #include "../base/energy.h"
+#include "../base/stopwatch.h"
 #include "nvml.h"
 
-#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -75,17 +75,16 @@ namespace leopard::device
   private:
     void   sample();     ///< with the mutex held
     double cpu_joules(); ///< not a number where they are not known any more
-    double now() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
 
-    const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-    EnergySources                               sources;
-    bool                                        samples_power = false, keeps_samples;
-    double                                      period, first_gpu = 0., first_cpu = 0., last_watts = 0., last_time = 0.;
-    EnergyUse                                   total;
-    std::vector<PowerSample>                    kept;
-    std::mutex                                  mutex;
-    std::condition_variable                     end;
-    bool                                        is_over = false;
-    std::thread                                 sampler;
+    const Stopwatch          watch;
+    EnergySources            sources;
+    bool                     samples_power = false, keeps_samples;
+    double                   period, first_gpu = 0., first_cpu = 0., last_watts = 0., last_time = 0.;
+    EnergyUse                total;
+    std::vector<PowerSample> kept;
+    std::mutex               mutex;
+    std::condition_variable  end;
+    bool                     is_over = false;
+    std::thread              sampler;
   };
 } // namespace leopard::device

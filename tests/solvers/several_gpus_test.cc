@@ -148,6 +148,17 @@ namespace leopard
           right += all == std::vector<int>{10 * call, 10 * call + 1, 10 * call + 2};
         });
       EXPECT_EQ(right, 60);
+      right = 0; // one call after the other in a task: nobody overwrites what another one has not read yet
+      team.run([&](int rank) {
+        for (int i = 0; i < 1000; ++i)
+          {
+            const int        mine = 10 * i + rank;
+            std::vector<int> all(3);
+            team.all_gather(rank)(&mine, sizeof(int), all.data());
+            right += all == std::vector<int>{10 * i, 10 * i + 1, 10 * i + 2};
+          }
+      });
+      EXPECT_EQ(right, 3000);
     }
 
     TEST(DeviceTeam, WhoFailsDoesNotLetTheOthersWait)
