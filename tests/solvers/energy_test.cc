@@ -14,7 +14,7 @@
 #include <fstream>
 #include <thread>
 
-#include <ctime>
+#include <unistd.h>
 
 namespace leopard::device
 {
@@ -37,7 +37,7 @@ namespace leopard::device
         std::ofstream(folder / zone / "max_energy_range_uj") << static_cast<long long>(range) << '\n';
       }
 
-      const fs::path folder = fs::path(testing::TempDir()) / ("powercap_" + std::to_string(::time(nullptr)) + "_" + std::to_string(n++));
+      const fs::path folder = fs::path(testing::TempDir()) / ("powercap_" + std::to_string(::getpid()) + "_" + std::to_string(n++));
 
     private:
       static inline int n = 0;
