@@ -36,14 +36,16 @@ namespace leopard
       number.notify_one();
   }
 
-  void ThreadPool::Call::wait_for(unsigned int next)
+  unsigned int ThreadPool::Call::wait_for_next(unsigned int last)
   {
-    if (spin_until([&] { return number.load(std::memory_order_acquire) == next; }))
-      return;
-    asleep.store(true, std::memory_order_seq_cst);
-    while (number.load(std::memory_order_seq_cst) != next)
-      number.wait(next - 1, std::memory_order_seq_cst);
-    asleep.store(false, std::memory_order_relaxed);
+    if (!spin_until([&] { return number.load(std::memory_order_acquire) != last; }))
+      {
+        asleep.store(true, std::memory_order_seq_cst);
+        while (number.load(std::memory_order_seq_cst) == last)
+          number.wait(last, std::memory_order_seq_cst);
+        asleep.store(false, std::memory_order_relaxed);
+      }
+    return number.load(std::memory_order_acquire);
   }
 
   ThreadPool::ThreadPool(int n_threads)
@@ -81,44 +83,60 @@ namespace leopard
 
   void ThreadPool::work(int thread)
   {
-    for (unsigned int next = 1;; ++next)
+    for (unsigned int number = 0;;)
       {
-        calls[thread].wait_for(next);
+        number = calls[thread].wait_for_next(number);
         if (stop.load())
           return;
-        run_task(thread);
-        if (running.fetch_sub(1, std::memory_order_acq_rel) == 1)
-          running.notify_one();
+        take_parts(thread);
       }
   }
 
-  void ThreadPool::run_task(int thread) noexcept
+  void ThreadPool::do_part(int part) noexcept
   {
     try
       {
-        (*task)(thread);
+        (*task)(part);
       }
     catch (...)
       {
         if (!failed.exchange(true))
           failure = std::current_exception();
       }
+    if (running.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      running.notify_one();
   }
 
-  void ThreadPool::run(const std::function<void(int)> &task_, int n_threads)
+  // A thread that comes late may be here when the call that woke it has ended: it finds no free part, or one of the
+  // present call, which cannot end before that part. So who has got a part may read the task.
+  void ThreadPool::take_parts(int first)
   {
-    if (workers.empty() || n_threads == 1)
+    const int n = size();
+    for (int i = 0; i < n; ++i)
+      {
+        const int          part = first + i < n ? first + i : first + i - n;
+        std::atomic<bool> &free = calls[part].is_free;
+        if (free.load(std::memory_order_relaxed) && free.exchange(false, std::memory_order_acq_rel))
+          do_part(part);
+      }
+  }
+
+  void ThreadPool::run(const std::function<void(int)> &task_, int n_parts)
+  {
+    n_parts = n_parts == 0 ? size() : std::min(n_parts, size());
+    if (n_parts == 1)
       {
         task_(0);
         return;
       }
     const std::lock_guard<std::mutex> turn(callers);
-    const int                         n_active = n_threads == 0 ? size() : std::min(n_threads, size());
-    task                                       = &task_;
-    running.store(n_active - 1, std::memory_order_relaxed);
-    for (int thread = 1; thread < n_active; ++thread)
+    task = &task_;
+    running.store(n_parts, std::memory_order_relaxed);
+    for (int part = 0; part < n_parts; ++part)
+      calls[part].is_free.store(true, std::memory_order_release);
+    for (int thread = 1; thread < n_parts; ++thread)
       calls[thread].make();
-    run_task(0);
+    take_parts(0);
     if (!spin_until([this] { return running.load(std::memory_order_acquire) == 0; }))
       for (int left = running.load(std::memory_order_acquire); left != 0; left = running.load(std::memory_order_acquire))
         running.wait(left, std::memory_order_acquire);

@@ -13,9 +13,9 @@
 namespace leopard
 {
   /**
-   * Threads that wait for work. run() hands the same function to all of them, the caller being thread 0, and returns
-   * when all are done. A waiting thread spins for some microseconds, since the next call often comes at once, and then
-   * sleeps. Threads that have no part in a call sleep on.
+   * Threads that take parts of a work, the caller being thread 0. A waiting thread spins for some microseconds, since
+   * the next call often comes at once, and then sleeps; threads that have no part in a call sleep on. A thread that does
+   * not come, since something else runs on its core, is not waited for: the others do its part.
    * Callers of different threads take turns; a task must not call run() of its own pool.
    */
   class ThreadPool
@@ -32,14 +32,17 @@ namespace leopard
 
     int size() const { return static_cast<int>(workers.size()) + 1; }
     /**
-     * task(thread) on the first n_threads threads; 0: on all. What a task throws is thrown here, the first if there are
-     * several, when all are done.
+     * task(part) once for each 0 <= part < n_parts, by whichever of the first n_parts threads come: each begins with the
+     * part of its own number, whose data are in its caches, and goes on with what nobody has begun. Parts must not wait
+     * for one another. What a part throws is thrown here, the first if there are several, when all are done.
+     * @param n_parts at most size(), and so many if it is more; 0: size().
      */
-    void run(const std::function<void(int thread)> &task, int n_threads = 0);
+    void run(const std::function<void(int part)> &task, int n_parts = 0);
 
   private:
     void work(int thread);
-    void run_task(int thread) noexcept;
+    void do_part(int part) noexcept;
+    void take_parts(int first);
     void end_workers();
 
     /** What a thread waits for; a cache line of its own, so that only those are disturbed that are to work. */
@@ -47,15 +50,17 @@ namespace leopard
     {
       std::atomic<unsigned int> number{0};
       std::atomic<bool>         asleep{false};
+      std::atomic<bool>         is_free{false}; ///< the part of this number has not been begun
 
       void make();
-      void wait_for(unsigned int next);
+      /** @return the number of the newest call after `last`. */
+      unsigned int wait_for_next(unsigned int last);
     };
 
     std::mutex                      callers;
     const std::function<void(int)> *task = nullptr;
-    std::vector<Call>               calls; ///< of each thread
-    std::atomic<int>                running{0};
+    std::vector<Call>               calls;      ///< of each thread
+    std::atomic<int>                running{0}; ///< parts that are not done
     std::atomic<bool>               stop{false};
     std::atomic<bool>               failed{false};
     std::exception_ptr              failure; ///< what the first task that failed has thrown

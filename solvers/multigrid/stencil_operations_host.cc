@@ -163,7 +163,7 @@ namespace leopard
         std::vector<double> sums(pool->size(), 0.);
         const int           n_parts = static_cast<int>(std::max(1l, std::min({static_cast<long>(pool->size()), level.n / grain, n})));
         const auto          work    = [&](int part) { sums[part] = function(n * part / n_parts, n * (part + 1) / n_parts, level.scratch[part]); };
-        pool->run(work, n_parts);
+        pool->run(std::cref(work), n_parts); // by reference, so that nothing is allocated
         double sum = 0.;
         for (const double s : sums)
           sum += s;

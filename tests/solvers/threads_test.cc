@@ -6,6 +6,7 @@
 #include <solvers/base/thread_pool.h>
 #include <solvers/matrix/generators.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fstream>
@@ -66,6 +67,27 @@ namespace leopard
       // several at once: one of them
       EXPECT_THROW(pool.run([](int thread) { throw InvalidInput(std::to_string(thread)); }), InvalidInput);
       EXPECT_NO_THROW(pool.run([](int) {}));
+    }
+
+    TEST(ThreadPool, DoesThePartsOfAThreadThatDoesNotCome)
+    {
+      // the caller, who is there at once, does what those who have to be woken up have not begun
+      ThreadPool                   pool(4);
+      std::vector<std::thread::id> who(4);
+      int                          by_caller = 0;
+      for (int call = 0; call < 2000; ++call)
+        {
+          if (call % 100 == 0)
+            std::this_thread::sleep_for(std::chrono::milliseconds(2)); // until all sleep
+          std::vector<int> times(4, 0);
+          pool.run([&](int part) {
+            ++times[part];
+            who[part] = std::this_thread::get_id();
+          });
+          ASSERT_EQ(times, std::vector<int>(4, 1)) << "call " << call;
+          by_caller += static_cast<int>(std::count(who.begin() + 1, who.end(), std::this_thread::get_id()));
+        }
+      EXPECT_GT(by_caller, 0);
     }
 
     TEST(ThreadPool, OnlyThoseAskedForWorkAndNoneIsLost)

@@ -4,7 +4,6 @@
 #include "study.h"
 
 #include <solvers/base/errors.h>
-#include <solvers/base/thread_pool.h>
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -13,7 +12,9 @@
 #include <csignal>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace leopard::studies
 {
@@ -74,8 +75,7 @@ namespace leopard::studies
       int    gaps = 0;
     };
     std::vector<Seen> seen(n_threads);
-    ThreadPool        pool(n_threads);
-    pool.run([&](int thread) {
+    const auto        look = [&](int thread) {
       const double start = now();
       for (double last = start; last - start < seconds;)
         {
@@ -88,7 +88,12 @@ namespace leopard::studies
           last              = time;
           seen[thread].time = time - start;
         }
-    });
+    };
+    std::vector<std::thread> threads; // of their own: all are to run at the same time
+    for (int thread = 0; thread < n_threads; ++thread)
+      threads.emplace_back(look, thread);
+    for (std::thread &thread : threads)
+      thread.join();
     double time = 0., lost = 0.;
     int    gaps = 0;
     for (const Seen &s : seen)
