@@ -379,6 +379,7 @@ namespace leopard::entry_rows
       {"Time stepping/Smallest step", effect, free, of_error_control},
       {"Time stepping/Largest step", effect, free, of_variable_steps},
       {"Time stepping/End time", further, free, of_steps},
+      {"Time stepping/Estimate error", free, free, of_run_in_time},
       {"Verification/Refinements", fixed, further, of_verification},
       {"Verification/Refine", fixed, fixed, of_refined},
       {"Smoother study/*", free, free, of_study},

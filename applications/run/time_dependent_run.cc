@@ -16,6 +16,7 @@
 #include <applications/output/field_output.h>
 #include <applications/output/pattern_measures.h>
 #include <applications/time_stepping/fused_steps.h>
+#include <applications/time_stepping/time_error.h>
 #include <applications/time_stepping/time_loop.h>
 #include <solvers/base/errors.h>
 
@@ -75,7 +76,6 @@ namespace leopard
        */
       TimeLoopResult run(unsigned int extra_refinements, bool study, bool is_first = true)
       {
-        const auto              start = std::chrono::steady_clock::now();
         const auto             &found = context.beginning.checkpoint;
         HostVector              u;
         std::vector<HostVector> solutions;
@@ -97,13 +97,9 @@ namespace leopard
           implicit->set_places(discretization.nodes());
         newton = std::make_unique<Newton>(
           context.parameters.newton, context.parameters.linear_solver, *implicit, discretization.n_components(), &discretization, context.comm);
-        std::function<void(double)> update_load;
-        if (std::any_of(problem.source.begin(), problem.source.end(), [](const Expression &s) { return s.depends_on_time(); }))
-          update_load = [this](double t) { discretization.assemble_load(system.load, t); };
-        integrator = std::make_unique<TimeIntegrator>(
-          time, problem, system, *implicit, *newton, context.parameters.growth, discretization.mesh_size(), update_load);
+        make_integrator();
         describe_run(study);
-        choose_engine();
+        choose_engine(true);
         set_up.reset();
         report_unused_entries(context, integrator->is_fused(), integrator->fused_has_cycles());
         if (found)
@@ -116,15 +112,9 @@ namespace leopard
             context.begin({"convergence.txt", "convergence.csv"});
             TimeLoopParameters no_lines;
             no_lines.log_every = std::numeric_limits<int>::max();
-            return run_time_loop(
-              *integrator,
-              time,
-              no_lines,
-              {[] {}, [] {}, [](const StepReport &, double, unsigned int) {}, [] { return std::string(", not written in a convergence study"); }},
-              context.log,
-              context.comm);
+            return run_without_output(no_lines, ", not written in a convergence study");
           }
-        return run_with_output(found.has_value(), start);
+        return run_with_output(found.has_value());
       }
 
       /** Errors against the exact solution at the time reached. */
@@ -139,7 +129,87 @@ namespace leopard
       /** What pattern there is at the time reached. Collective. */
       FoundPattern pattern() { return measures->find_pattern(integrator->solution(), integrator->time()); }
 
+      /**
+       * Does the run once more with other steps, up to the time reached, and says how far the fields are off; lines in
+       * the log and "time_error" in run.json. The run itself is lost. Collective.
+       */
+      void estimate_error()
+      {
+        const HostVector   solution = integrator->solution();
+        const unsigned int n_steps  = integrator->step_number();
+        time                        = comparison_run(time, integrator->time(), n_steps);
+        context.log.line("the run once more, to estimate the error, with " +
+                         (time.adaptive()        ? format("the tolerance %g", time.stepping.error_tolerance)
+                          : time.follows_bound() ? format("%g times the asynchronous bound", time.stepping.bound_fraction)
+                                                 : format("dt = %.6g", time.stepping.step_size)));
+        HostVector u;
+        set_initial_values(context, discretization, u);
+        make_integrator();
+        choose_engine(false);
+        integrator->start(u);
+        TimeLoopParameters loop;
+        if (const double all = context.parameters.time_loop.wall_time_minutes; all > 0.)
+          loop.wall_time_minutes =
+            std::max(1e-6, all - std::chrono::duration<double, std::ratio<60>>(std::chrono::steady_clock::now() - begun).count());
+        std::string why_none;
+        try
+          {
+            const TimeLoopResult result = run_without_output(loop, ", not written");
+            if (result.status != "finished")
+              why_none = result.status;
+          }
+        catch (const ConvergenceFailure &failure)
+          {
+            why_none = failure.what();
+          }
+        json report = json::object();
+        if (why_none.empty())
+          {
+            const TimeErrorEstimate estimate(problem.fields(),
+                                             reaction_diffusion::order_of(time.stepping.scheme),
+                                             solution,
+                                             n_steps,
+                                             integrator->solution(),
+                                             integrator->step_number(),
+                                             system.lumped_mass);
+            why_none = estimate.why_none();
+            if (why_none.empty())
+              {
+                context.log.line(estimate.text());
+                report = estimate.report();
+                for (std::size_t c = 0; c < problem.fields().size(); ++c)
+                  context.provenance.add_measures({"error of " + problem.fields()[c] + " by steps in time"}, {estimate.errors()[c].largest});
+              }
+          }
+        if (!why_none.empty())
+          {
+            context.log.warning("the error is not estimated: " + why_none);
+            report["why_none"] = why_none;
+          }
+        context.provenance.json()["time_error"] = report;
+      }
+
     private:
+      void make_integrator()
+      {
+        std::function<void(double)> update_load;
+        if (std::any_of(problem.source.begin(), problem.source.end(), [](const Expression &s) { return s.depends_on_time(); }))
+          update_load = [this](double t) { discretization.assemble_load(system.load, t); };
+        integrator.reset(); // and its memory
+        integrator = std::make_unique<TimeIntegrator>(
+          time, problem, system, *implicit, *newton, context.parameters.growth, discretization.mesh_size(), update_load);
+      }
+
+      TimeLoopResult run_without_output(const TimeLoopParameters &loop, const std::string &last_good_state)
+      {
+        return run_time_loop(*integrator,
+                             time,
+                             loop,
+                             {[] {}, [] {}, [](const StepReport &, double, unsigned int) {}, [&] { return last_good_state; }},
+                             context.log,
+                             context.comm);
+      }
+
       /** What will happen, in two lines of the log. */
       void describe_run(bool study) const
       {
@@ -162,10 +232,10 @@ namespace leopard
       }
 
       /**
-       * The library's time loop where it can be used, and a line in the log. @throws Error if it is asked for and
-       * cannot.
+       * The library's time loop where it can be used, and a line in the log unless a run before has said it.
+       * @throws Error if it is asked for and cannot.
        */
-      void choose_engine()
+      void choose_engine(bool says_it)
       {
         const std::string  asynchronous = "; asynchronous: results of two runs differ within the tolerance";
         const auto        &linear       = context.parameters.linear_solver;
@@ -178,15 +248,17 @@ namespace leopard
         if (!why_not.empty())
           {
             linear.check_precision(Utilities::MPI::n_mpi_processes(context.comm));
-            context.log.line("time loop: general, since " + std::string(time.engine == "general" ? "" : "the fused one cannot be used: ") + why_not +
-                             (time.explicit_reaction() ? "; " : "; Newton with ") + newton->linear_solver().description() +
-                             (linear.automatic ? " (automatic: " + linear.why + ")" : "") +
-                             (linear.is_asynchronous() ? asynchronous + "; 'Linear solver/Schedule = replay' makes them equal" : ""));
+            if (says_it)
+              context.log.line("time loop: general, since " + std::string(time.engine == "general" ? "" : "the fused one cannot be used: ") +
+                               why_not + (time.explicit_reaction() ? "; " : "; Newton with ") + newton->linear_solver().description() +
+                               (linear.automatic ? " (automatic: " + linear.why + ")" : "") +
+                               (linear.is_asynchronous() ? asynchronous + "; 'Linear solver/Schedule = replay' makes them equal" : ""));
             return;
           }
         auto fused = std::make_unique<FusedSteps>(
           domain, context.comm, problem, context.parameters.growth, time, context.parameters.newton, linear, integrator->next_step_size());
-        context.log.line("time loop: fused, " + fused->stepper.description() + asynchronous);
+        if (says_it)
+          context.log.line("time loop: fused, " + fused->stepper.description() + asynchronous);
         context.provenance.json()["linear_solver"] = "sweeps and multigrid of the fused time loop";
         integrator->use_fused_steps(std::move(fused));
       }
@@ -259,7 +331,7 @@ namespace leopard
         checkpoints.write(integrator->step_number(), metadata, [&](const std::string &folder) { discretization.save(folder, solutions); });
       }
 
-      TimeLoopResult run_with_output(bool resumed, std::chrono::steady_clock::time_point start)
+      TimeLoopResult run_with_output(bool resumed)
       {
         FieldOutput<dim, spacedim> output(context.directory, problem.fields(), context.log, context.comm);
         if (resumed)
@@ -298,7 +370,7 @@ namespace leopard
                  report.residual,
                  report.error_estimate,
                  report.rate_of_change,
-                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+                 std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count()};
           measures->append(integrator->solution(), integrator->time(), row);
           for (const MassBalance &balance : integrator->mass_balance())
             row.push_back(balance.residual());
@@ -320,8 +392,9 @@ namespace leopard
         return result;
       }
 
+      const std::chrono::steady_clock::time_point     begun = std::chrono::steady_clock::now();
       const RunContext                               &context;
-      const TimeParameters                            time;
+      TimeParameters                                  time; ///< also of the run beside, for the estimate of the error
       const Problem                                  &problem;
       std::unique_ptr<SetUp>                          set_up; ///< until there are steps
       Discretization<dim, spacedim>                   discretization;
@@ -406,6 +479,8 @@ namespace leopard
         context.log.line(format("L2 error against the exact solution: %.5e", error));
         context.provenance.add_measures({"L2 error"}, {error});
       }
+    if (context.parameters.time.estimate_error && (result.status == "finished" || result.status == "steady state"))
+      run.estimate_error();
     return result.status;
   }
 

@@ -157,12 +157,15 @@ class BuiltInKinetics(Program):
         for name in ("Schnakenberg", "Gierer-Meinhardt", "Brusselator", "Gray-Scott", "FitzHugh-Nagumo"):
             said = self.leopard(TINY, f"Turing/Kinetics={name}", "Turing/gamma=1")
             self.assertIn("time loop: fused", said)
+        for name in ("Thomas", "Lengyel-Epstein", "Barkley", "Oregonator"):  # of which none is compiled
+            said = self.leopard(TINY, f"Turing/Kinetics={name}", "Turing/gamma=1")
+            self.assertIn("time loop: fused", said)
 
     def test_each_has_one_place(self):
         """Of the solver library only the list of compiled ones names them."""
         for path in list((ROOT / "applications").rglob("*.cc")) + list((ROOT / "solvers").rglob("*.cc")) + list((ROOT / "solvers").rglob("*.cu*")):
             if "/turing/kinetics/" not in str(path):
-                self.assertNotRegex(path.read_text(), '"(Gierer-Meinhardt|Brusselator|FitzHugh-Nagumo)"', str(path))
+                self.assertNotRegex(path.read_text(), '"(Gierer-Meinhardt|Brusselator|FitzHugh-Nagumo|Thomas|Lengyel-Epstein|Barkley|Oregonator)"', str(path))
 
 
 class Reference(Program):

@@ -83,6 +83,17 @@ namespace leopard
           result += (result.empty() ? "" : ", ") + name;
       return result;
     }
+
+    /** ", with A 0.5, with B 7": the built-in kinetics whose kappa is not 10. */
+    template <typename Registry>
+    std::string other_kappas(const Registry &built_in)
+    {
+      std::string result;
+      for (const auto &[name, kinetics] : built_in)
+        if (kinetics->default_kappa() != 10.)
+          result += ", with " + name + " " + to_string(kinetics->default_kappa());
+      return result;
+    }
   } // namespace
 
   Turing::Turing()
@@ -133,11 +144,11 @@ namespace leopard
       Double(0.),
       "Strength of the reaction, the domain's size squared over the diffusion of u; with expressions or a 'Diffusion u' the default is 1. "
       "Dimensionless.");
-    prm.declare_entry(
-      "kappa",
-      to_string(kinetics->default_kappa()),
-      Double(0.),
-      "Diffusion of v against that of u; not with expressions or a 'Diffusion v'. The default is 10, with Gray-Scott 0.5. Dimensionless.");
+    prm.declare_entry("kappa",
+                      to_string(kinetics->default_kappa()),
+                      Double(0.),
+                      "Diffusion of v against that of u; not with expressions or a 'Diffusion v'. The default is 10" + other_kappas(built_in) +
+                        ". Dimensionless.");
     for (const auto &[kinetics_name, kinetics_object] : built_in)
       for (const auto &parameter : kinetics_object->parameters())
         prm.declare_entry(kinetics_name + " " + parameter.name,
