@@ -25,6 +25,11 @@ namespace leopard
       std::fill_n(jacobian, n_nodes * n * n, 0.);
   }
 
+  void Problem::noise_strength(unsigned int n_nodes, const double * /*u*/, double *strengths, const Places & /*places*/) const
+  {
+    std::fill_n(strengths, n_nodes * fields().size(), 0.);
+  }
+
   const std::vector<double> &Problem::steady_state() const
   {
     static const std::vector<double> none;

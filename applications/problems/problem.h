@@ -8,6 +8,7 @@
 #include <mpi.h>
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -84,6 +85,14 @@ namespace leopard
     /** Whether the reaction depends on x or t, so that it needs to know the places. */
     virtual bool reaction_depends_on_place() const { return false; }
 
+    /** Whether random forces act, see noise_strength(). */
+    virtual bool has_noise() const { return false; }
+    /**
+     * The strength sigma_c of a random force sigma_c dW_c, white in space and time: of a patch of area or volume m the
+     * force in a time dt is normal with the variance sigma_c^2 m dt. Arrays as of reaction().
+     */
+    virtual void noise_strength(unsigned int n_nodes, const double *u, double *strengths, const Places &places = {}) const;
+
     /** u_c at time zero, or the first guess of a nonlinear stationary problem. */
     virtual double initial_value(unsigned int c, const dealii::Point<3> &x) const;
 
@@ -115,10 +124,11 @@ namespace leopard
     BoundaryExpressions     boundary_values; ///< Dirichlet; stationary problems only
     BoundaryExpressions     boundary_fluxes; ///< Neumann; stationary problems only
 
-    Constants    constants;     ///< by name, for all expressions and numbers of the file
-    unsigned int dimension = 2; ///< of the domain; to be set before read_parameters()
-    std::string  derived;       ///< "source and boundary values", what follows from the exact solution and is not given; may be empty
-    bool         has_derived_source = false;
+    Constants     constants;     ///< by name, for all expressions and numbers of the file
+    std::uint64_t seed      = 0; ///< of all random numbers
+    unsigned int  dimension = 2; ///< of the domain; to be set before read_parameters()
+    std::string   derived;       ///< "source and boundary values", what follows from the exact solution and is not given; may be empty
+    bool          has_derived_source = false;
 
   protected:
     /**

@@ -64,6 +64,11 @@ namespace leopard::entry_rows
       return first(of_problem(r, entry), if_(std::stod(r.parameters.value("Turing/Perturbation")) == 0., "'Turing/Perturbation' is 0"));
     }
 
+    std::string of_random_seed(const Run &r, const std::string &entry)
+    {
+      return r.parameters.problem->has_noise() ? of_problem(r, entry) : of_perturbation(r, entry);
+    }
+
     std::string of_steady_state(const Run &r, const std::string &entry)
     {
       return first(of_problem(r, entry), if_(r.parameters.value("Turing/Steady state") == "none", is(r, "Turing/Steady state")));
@@ -171,7 +176,7 @@ namespace leopard::entry_rows
       {"Turing/Steady state guess", effect, fixed, of_steady_state},
       {"Turing/Start from steady state", fixed, fixed, of_initial_values},
       {"Turing/Perturbation", fixed, fixed, of_problem},
-      {"Turing/Seed", fixed, fixed, of_perturbation},
+      {"Turing/Seed", fixed, fixed, of_random_seed},
       {"Turing/Initial value *", fixed, fixed, of_initial_values},
       {"Turing/Initial values from", fixed, fixed, of_initial_source},
       {"Mesh/Domain", fixed, fixed, of_mesh},

@@ -243,11 +243,33 @@ namespace leopard
                   " are no concentrations with these kinetics\n  expected: ignore");
     if (time_loop.stop_if_too_slow && time_loop.wall_time_minutes == 0.)
       throw Error("'Run/Stop if too slow' is true, but 'Run/Wall time' is 0\n  expected: the minutes that the run may take");
+    check_noise();
     check_symmetry();
     check_multigrid();
     for (const double t : time_loop.output_times)
       if (problem->time_dependent() && t > time.end_time)
         throw Error("'Output/Times' has the time " + std::to_string(t) + " beyond 'Time stepping/End time' = " + std::to_string(time.end_time));
+  }
+
+  void Parameters::check_noise() const
+  {
+    if (!problem->has_noise())
+      return;
+    const auto refuse = [&](const std::string &what, const std::string &expected) {
+      throw Error("'" + problem->name() + "/Noise ...' is given, and " + what + "\n  expected: " + expected + ", or no noise");
+    };
+    if (time.scheme != "implicit Euler")
+      refuse("'Time stepping/Scheme' is " + time.scheme, "implicit Euler, the scheme whose order with noise is known");
+    if (time.variable_steps())
+      refuse("'Time stepping/Step control' is " + time.step_control, "fixed or multiple of h^2");
+    if (!discretization.lumped_mass && !discretization.finite_differences)
+      refuse("'Discretization/Mass matrix' is consistent", "lumped");
+    if (growth.grows())
+      refuse("'Mesh/Growth' is " + growth.law, "none");
+    if (time.estimate_error)
+      refuse("'Time stepping/Estimate error' is true, which compares two runs whose noise would differ", "false");
+    if (verification.refinements > 0)
+      refuse("'Verification/Refinements' is " + std::to_string(verification.refinements), "0");
   }
 
   void Parameters::check_symmetry() const

@@ -96,6 +96,7 @@ namespace leopard
     void read_cases(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm);
     void check_contradictions() const;
     void check_multigrid() const;
+    void check_noise() const;
     void check_symmetry() const;
     void check_source() const;
     Parameters() = default;

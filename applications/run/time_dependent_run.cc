@@ -98,6 +98,8 @@ namespace leopard
         newton = std::make_unique<Newton>(
           context.parameters.newton, context.parameters.linear_solver, *implicit, discretization.n_components(), &discretization, context.comm);
         make_integrator();
+        if (problem.has_noise())
+          integrator->set_noise(discretization.nodes());
         describe_run(study);
         choose_engine(true);
         set_up.reset();

@@ -148,6 +148,8 @@ namespace leopard
   std::string
   FusedSteps::why_not(const Problem &problem, const TimeParameters &time, const NewtonParameters &newton, const LinearSolverParameters &linear)
   {
+    if (problem.has_noise())
+      return "it knows no noise";
     const auto kinetics = problem.library_kinetics();
     if (!kinetics)
       return "its reaction is the same at all places and times, and that of the problem is not";

@@ -4,6 +4,7 @@
 #include "fused_steps.h"
 
 #include <applications/base/log.h>
+#include <applications/base/random_numbers.h>
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/problems/problem.h>
@@ -12,6 +13,7 @@
 
 #include <deal.II/base/mpi.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace leopard
@@ -54,6 +56,29 @@ namespace leopard
   }
 
   TimeIntegrator::~TimeIntegrator() = default;
+
+  void TimeIntegrator::set_noise(const std::vector<double> &nodes)
+  {
+    forces.reinit(system.load);
+    const std::size_t n_nodes = forces.locally_owned_size() / n_fields, dimension = n_nodes > 0 ? nodes.size() / n_nodes : 0;
+    noise_places.assign(3 * n_nodes, 0.);
+    for (std::size_t i = 0; i < n_nodes; ++i)
+      std::copy_n(&nodes[i * dimension], dimension, &noise_places[3 * i]);
+  }
+
+  std::string TimeIntegrator::make_forces()
+  {
+    const std::size_t n_nodes = noise_places.size() / 3;
+    problem.noise_strength(n_nodes, levels[0].begin(), forces.begin(), {noise_places.data(), 3, control.time});
+    for (std::size_t i = 0; i < n_nodes * n_fields; ++i)
+      {
+        const double *x = &noise_places[i / n_fields * 3];
+        forces.begin()[i] *= std::sqrt(system.lumped_mass.begin()[i] / control.step_size) *
+                             normal_at({x[0], x[1], x[2]}, i % n_fields, static_cast<std::uint64_t>(control.step), problem.seed);
+      }
+    return inspect(forces, n_fields).finite ? ""
+                                            : "the noise is not finite: that " + implicit_system.where_not_finite(levels[0], forces, noise_places);
+  }
 
   void TimeIntegrator::start(const HostVector &u)
   {
@@ -150,6 +175,12 @@ namespace leopard
         combination = explicit_rates;
         combination.scale(system.lumped_mass);
         history.add(1., combination);
+      }
+    if (problem.has_noise())
+      {
+        if (const std::string failure = make_forces(); !failure.empty())
+          return failure;
+        history.add(1., forces);
       }
     if (update_load)
       update_load(new_time);

@@ -96,6 +96,15 @@ namespace leopard
                    std::function<void(double)> update_load);
     ~TimeIntegrator();
 
+    /**
+     * Of a problem with noise: where the own nodes are, as LevelSource::nodes() gives them. The force of a step from
+     * t_n at a node with the lumped mass m is m sigma(u_n, x, t_n) xi / sqrt(m dt), xi = normal_at() the place for
+     * field, step and the problem's seed (Euler and Maruyama, the drift implicit; Kloeden and Platen, Numerical
+     * Solution of Stochastic Differential Equations, 12.2): strong order 1 where sigma does not depend on u, otherwise
+     * 1/2, on a fixed mesh.
+     */
+    void set_noise(const std::vector<double> &nodes);
+
     /** Starts at time zero with these values. */
     void start(const HostVector &u);
 
@@ -157,6 +166,8 @@ namespace leopard
     /** @param reason why the attempts before have failed, empty if there were none. */
     [[noreturn]] void throw_underflow(const std::string &reason) const;
     std::string       growth_of_solution() const;
+    /** forces of the step that begins now. @return why they cannot be taken, or nothing. */
+    std::string make_forces();
     /** explicit_rates from rates[0] and rates[1]. */
     void       extrapolate_reaction(const reaction_diffusion::SchemeCoefficients &factors);
     StepReport advance_together(const StepBatch &batch);
@@ -182,6 +193,8 @@ namespace leopard
     std::vector<HostVector>         rates;              ///< explicit reaction: r(u_n), r(u_n-1), and at last r(u_n+1); else empty
     HostVector                      explicit_rates;     ///< what the last step has taken as the reaction
     std::unique_ptr<FusedSteps>     fused;
+    std::vector<double>             noise_places; ///< coordinates of the own nodes, three each; empty without noise
+    HostVector                      forces;       ///< of noise, in the last step, times m
     bool                            fused_loaded = false;
     std::string                     fused_failure; ///< of the step after the last one, not yet thrown
     HostVector                      u_new, prediction, history, combination;

@@ -161,7 +161,7 @@ namespace leopard
       implicit_system.reaction(levels[0], combination, control.time);
     else
       combination = explicit_rates;
-    constexpr int       n_levels = reaction_diffusion::max_levels, n_sums = n_levels + 2;
+    constexpr int       n_levels = reaction_diffusion::max_levels, n_sums = n_levels + 3;
     std::vector<double> sums(n_sums * n_fields, 0.);
     for (unsigned int i = 0; i < combination.locally_owned_size(); ++i)
       {
@@ -171,6 +171,7 @@ namespace leopard
           sum[l] += m * levels[l].begin()[i];
         sum[n_levels] += m * combination.begin()[i];
         sum[n_levels + 1] += system.load.begin()[i];
+        sum[n_levels + 2] += problem.has_noise() ? forces.begin()[i] : 0.;
       }
     std::vector<double> of_all(sums.size());
     Utilities::MPI::sum(sums, combination.get_mpi_communicator(), of_all);
@@ -187,8 +188,9 @@ namespace leopard
         double       old     = 0.;
         for (int l = 0; l < n_levels - 1; ++l)
           old += factors.history[l] * sum[l + 1];
-        balances[c].change   = dt / factors.implicit * (sum[0] - old);
-        balances[c].reaction = dt * (sum[n_levels] + sum[n_levels + 1] - (problem.absorption(c) + growth.factors(control.time).dilution) * sum[0]);
+        balances[c].change = dt / factors.implicit * (sum[0] - old);
+        balances[c].reaction =
+          dt * (sum[n_levels] + sum[n_levels + 1] + sum[n_levels + 2] - (problem.absorption(c) + growth.factors(control.time).dilution) * sum[0]);
       }
     return balances;
   }

@@ -219,6 +219,8 @@ namespace leopard
                                                                              {"Turing/Thomas alpha", {"1.4"}},
                                                                              {"Turing/Thomas rho", {"12"}},
                                                                              {"Turing/Thomas K", {"0.12"}},
+                                                                             {"Turing/Noise u", {"0.1"}},
+                                                                             {"Turing/Noise v", {"0.1"}},
                                                                              {"Turing/Species", {"a, b"}},
                                                                              {"Turing/Constants", {"k: 1"}},
                                                                              {"Turing/Reaction u", {"u"}},

@@ -3,6 +3,7 @@
 
 #include "steady_states.h"
 
+#include <applications/base/random_numbers.h>
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 #include <solvers/base/errors.h>
 
@@ -27,27 +28,6 @@ namespace leopard
 
   namespace
   {
-    /** splitmix64 (Steele, Lea, Flood 2014): spreads the bits of a number over all bits. */
-    std::uint64_t mix(std::uint64_t z)
-    {
-      z += 0x9e3779b97f4a7c15ULL;
-      z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-      z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-      return z ^ (z >> 31);
-    }
-
-    /**
-     * A number in [-1, 1) that depends on seed, field and position, which is rounded to 1e-9 since ranks may compute it
-     * differently.
-     */
-    double random_at(const dealii::Point<3> &x, unsigned int c, std::uint64_t seed)
-    {
-      std::uint64_t hash = mix(seed * 16 + c);
-      for (unsigned int d = 0; d < 3; ++d)
-        hash = mix(hash ^ static_cast<std::uint64_t>(std::llround(x[d] * 1e9)));
-      return static_cast<double>(hash >> 11) * 0x1p-52 - 1.;
-    }
-
     /** The value of the entry 'Diffusion FIELD'. @throws Error. */
     double diffusion_coefficient(const std::string &field, const std::string &text, const Constants &constants)
     {
@@ -193,6 +173,14 @@ namespace leopard
           "Diffusion coefficient of " + field +
             "; needed for kinetics 'expressions'. Others have 1 for u and kappa times that for v unless it is given, as the literature has "
             "it on a domain of its size: with 'gamma' = 1 times and lengths are then those of the literature. Dimensionless.");
+        prm.declare_entry(
+          "Noise " + field,
+          "",
+          Anything(),
+          "Strength sigma of a random force sigma dW on " + field +
+            ", white in space and time, taken at the beginning of a step (Ito): an expression in the species, x, y, z, t and constants; "
+            "a number is additive noise, sigma*" +
+            field + " multiplicative. Needs implicit Euler with fixed steps. Dimensionless.");
       }
   }
 
@@ -205,7 +193,26 @@ namespace leopard
     starts_from_steady_state = prm.get_bool("Start from steady state");
     read_kinetics(prm);
     read_steady_state(prm);
+    read_noise(prm);
     read_common_parameters(prm);
+  }
+
+  void Turing::read_noise(dealii::ParameterHandler &prm)
+  {
+    std::vector<NamedExpression> strengths;
+    bool                         given = false;
+    for (const std::string &field : species)
+      {
+        const std::string text = prm.get("Noise " + field);
+        strengths.push_back({"Turing/Noise " + field, text.empty() ? "0" : text});
+        given = given || !text.empty();
+      }
+    noise = given ? std::make_shared<ExpressionKinetics>(species, strengths, constants, comm) : nullptr;
+  }
+
+  void Turing::noise_strength(unsigned int n_nodes, const double *u, double *strengths, const Places &places) const
+  {
+    noise->evaluate(n_nodes, u, strengths, nullptr, places);
   }
 
   void Turing::read_kinetics(dealii::ParameterHandler &prm)
@@ -387,6 +394,6 @@ namespace leopard
 
   double Turing::perturbed(unsigned int c, const dealii::Point<3> &x, double value) const
   {
-    return perturbation == 0. ? value : value * (1. + perturbation * random_at(x, c, seed));
+    return perturbation == 0. ? value : value * (1. + perturbation * uniform_at({x[0], x[1], x[2]}, c, seed));
   }
 } // namespace leopard

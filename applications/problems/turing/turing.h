@@ -14,7 +14,7 @@ namespace leopard
   /**
    * Reaction-diffusion systems of n species with no-flux boundaries,
    *
-   *   du_c/dt = gamma f_c(u_1, ..., u_n, x, t) + D_c laplace u_c.
+   *   du_c/dt = gamma f_c(u_1, ..., u_n, x, t) + D_c laplace u_c + sigma_c(u_1, ..., u_n, x, t) dW_c/dt.
    *
    * Built-in kinetics have two species with D = (1, kappa) (thesis, equations (4.23) and (4.24)), or diffusion
    * coefficients of the file, as the literature has them on a domain of its size; "expressions" are of any number.
@@ -38,6 +38,8 @@ namespace leopard
     double                   diffusion(unsigned int c, const dealii::Point<3> &x) const override;
     void         reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const override;
     bool         reaction_depends_on_place() const override { return kinetics->depends_on_place(); }
+    bool         has_noise() const override { return noise != nullptr; }
+    void         noise_strength(unsigned int n_nodes, const double *u, double *strengths, const Places &places = {}) const override;
     double       initial_value(unsigned int c, const dealii::Point<3> &x) const override;
     double       perturbed(unsigned int c, const dealii::Point<3> &x, double value) const override;
     bool         has_analysis() const override { return !chosen_state.empty() || kinetics->depends_on_place(); }
@@ -59,6 +61,7 @@ namespace leopard
     void             read_diffusion(dealii::ParameterHandler &prm);
     void             declare_expressions(dealii::ParameterHandler &prm);
     void             read_kinetics(dealii::ParameterHandler &prm);
+    void             read_noise(dealii::ParameterHandler &prm);
     void             read_steady_state(dealii::ParameterHandler &prm);
     void             choose_steady_state(bool first_is_from_guess);
     LinearizedSystem linearize(const std::vector<double> &state) const;
@@ -67,6 +70,7 @@ namespace leopard
     std::string                                             chosen_kinetics = "Schnakenberg"; ///< as prepare() has found it
     std::vector<std::string>                                species         = {"u", "v"};
     std::shared_ptr<const Kinetics>                         kinetics;
+    std::shared_ptr<const ExpressionKinetics>               noise; ///< the strengths as "reactions"; null for none
     std::vector<double>                                     diffusion_coefficients;
     bool                             has_own_diffusion        = false; ///< built-in kinetics with 'Diffusion u', as prepare() has found it
     double                           gamma                    = 1000.;
@@ -74,6 +78,5 @@ namespace leopard
     bool                             starts_from_steady_state = false;
     std::vector<std::vector<double>> steady_states; ///< all that were found
     std::vector<double>              chosen_state;
-    std::uint64_t                    seed = 0;
   };
 } // namespace leopard
