@@ -5,7 +5,6 @@ import math
 import urllib.parse
 
 from . import render
-from .run import Sweep
 
 STYLE = """
 body { font: 15px/1.4 sans-serif; margin: 1em auto; max-width: 1250px; padding: 0 1em; color: #222; background: #fff }
@@ -17,7 +16,7 @@ table { border-collapse: collapse } th { text-align: left; font-weight: normal; 
 .running { background: #27632a } .finished { background: #1f4e8c } .died, .failed { background: #a31515 } .stopped, .unknown { background: #8a5a00 }
 .remark { color: #8a5a00 } #lost { display: none; color: #fff; background: #a31515; padding: .3em .6em }
 .bar { height: .5em; background: #eee; margin: .5em 0 } .bar div { height: 100%; background: #b0722b }
-pre { background: #f5f3ef; padding: .6em; overflow-x: auto; font-size: 12px }
+pre { background: #f5f3ef; padding: .6em; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 12px }
 .curves { display: flex; flex-wrap: wrap; gap: .5em } .curves svg { width: 285px; height: 130px }
 .runs { display: flex; flex-wrap: wrap; gap: 1em } .runs a { width: 210px; color: inherit; text-decoration: none; overflow-wrap: anywhere }
 .runs img, .empty { width: 200px; height: 200px; object-fit: contain; display: block; background: #f5f3ef }
@@ -38,7 +37,7 @@ async function renew() {
   } catch { lost.style.display = "block"; }
   setTimeout(renew, EVERY);
 }
-setTimeout(renew, EVERY);
+setTimeout(renew, Math.min(500, EVERY)); // the first picture may have been drawn by then
 """
 LOST = "scripts/watch does not answer: it has ended, or the connection to its machine is lost. What is below is old; it goes on by itself when there is an answer."
 CURVES = (("number of spots of ", True), ("rate of change", True), ("Newton residual", True), ("total mass of ", False))
@@ -91,7 +90,9 @@ def curve(title, xs, ys, log):
         labels = [(value, f"{10. ** value:g}") for value in range(low, high + 1, step)]
     else:
         labels, remark = render.scale_labels(low, high, 4)
-    parts = [text(left, 12, f"{title} {remark}".strip(), "start"), text(left, height - 3, f"{first:.4g}", "start"), text(width - right, height - 3, f"{last:.4g}", "end")]
+    parts = [text(left, 12, f"{title} {remark}".strip(), "start")]
+    parts += [text(x, height - 3, words, where) for x, words, where in ((left, f"{first:.4g}", "start"), ((left + width - right) / 2, "time", "middle"),
+                                                                        (width - right, f"{last:.4g}", "end"))]
     for value, label in labels:
         y = place(first, value).split(",")[1]
         parts += [f'<line x1="{left}" x2="{width - right}" y1="{y}" y2="{y}" stroke="#ddd"/>', text(left - 4, f"{float(y) + 4:.1f}", label, "end")]
@@ -155,7 +156,7 @@ def body(run, pictures, name):
     """What changes. name: of the run in the sweep; empty: the directory itself."""
     if name:
         return run_body(run.runs[name], pictures.get((name, "large")), {"run": name}, True)
-    return sweep_body(run, pictures) if isinstance(run, Sweep) else run_body(run, pictures.get(("", "large")), {}, False)
+    return sweep_body(run, pictures) if run.is_sweep else run_body(run, pictures.get(("", "large")), {}, False)
 
 
 def page(content, title, every):

@@ -90,7 +90,7 @@ class Pictures:
         grid, field = read_field(files, self.field, run.default_field())
         table = render.color_table("leopard", *range_of(grid, field, time))
         picture = render.Picture(grid, field, table, size, plain)
-        picture.label = render.label_of(run.directory, [0, 1])
+        picture.label = "cycle " if run.is_stationary() else "t = "
         picture.write(grid, time, self.file)
         png = self.file.read_bytes()
         return caption(run, field, step, time), png
@@ -98,6 +98,6 @@ class Pictures:
 
 def caption(run, field, step, time):
     """Which fields these are: the table goes on while they stand."""
-    if "cycles" in run.json:
+    if run.is_stationary():
         return f"{field} of cycle {time:.0f}"
     return f"{field} at t = {time:.6g}" + (f", step {step}" if step is not None else "")

@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import socket
+import sys
 import time
 from array import array
 
@@ -138,6 +139,7 @@ def holder_of(directory):
     if host != socket.gethostname():
         return host, process, None
     try:
+        os.kill(process, 0)  # which sends nothing, and tells a process of another user from none
         # looked up, since to try the lock would take it from a program that begins in this moment
         lock = os.stat(directory / "lock")
         for file in pathlib.Path(f"/proc/{process}/fd").iterdir():
@@ -147,26 +149,34 @@ def holder_of(directory):
             except FileNotFoundError:
                 pass
         return host, process, False
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError, OverflowError):
         return host, process, False
     except OSError:  # of another user
         return host, process, None
 
 
+def has_begun(directory):
+    """Whether there is anything that a run makes."""
+    return any((directory / name).exists() for name in ("run.json", "lock", "manifest.txt", "solution.pvd", "statistics"))
+
+
 class Run:
-    """A run directory. refresh() reads it; all else is what was read."""
+    """A run directory, or that of a sweep, which has `runs` by their names. refresh() reads it; all else is what was read."""
 
     def __init__(self, directory):
         self.directory = directory
         self.name = directory.resolve().name
+        self.runs, self.in_table = {}, {}
         self.statistics = Statistics(directory / "statistics")
         self.refresh()
 
     def refresh(self):
-        self.json = read_json(self.directory / "run.json")
+        holder = None
+        while holder != (holder := holder_of(self.directory)):  # a run that ends, or begins, in between would look like one that has died
+            self.json = read_json(self.directory / "run.json")
+        self.host, self.process, self.alive = holder
         self.statistics.refresh()
         self.log = last_lines(self.directory / "log.txt")
-        self.host, self.process, self.alive = holder_of(self.directory)
         self.end_time = self.find_end_time()
         stamps = []
         for name in SIGNS_OF_LIFE:
@@ -176,13 +186,39 @@ class Run:
                 pass
         self.silent = max(0., time.time() - max(stamps)) if stamps else None
         self.phase, self.sentence = self.find_phase()
+        self.is_sweep = (self.directory / "sweep.csv").exists() or (self.directory / "runs").is_dir() or "runs" in self.json
+        self.refresh_runs()
         return self
+
+    def refresh_runs(self):
+        """Those of a sweep, in the order of its table as far as it has them."""
+        rows = []
+        if self.is_sweep:
+            try:
+                rows = list(csv.DictReader(read_text(self.directory / "sweep.csv").splitlines()))
+            except csv.Error:
+                pass
+        self.in_table = {row["run"]: row.get("status") or "" for row in rows if row.get("run")}
+        try:
+            folders = sorted(path.name for path in (self.directory / "runs").iterdir() if path.is_dir())
+        except OSError:
+            folders = []
+        old, self.runs = self.runs, {}
+        for name in dict.fromkeys([*self.in_table, *folders]):
+            if name == pathlib.PurePath(name).name:
+                self.runs[name] = old[name].refresh() if name in old else Run(self.directory / "runs" / name)
+
+    def phase_of(self, name):
+        """Of a run of the sweep. One that has failed before it could write stands in the table only."""
+        run = self.runs[name]
+        return run.phase if run.json or run.alive else self.in_table.get(name) or "not started"
 
     def find_end_time(self):
         """That of the parameter file; None if it is not there."""
-        computed = self.json.get("computed", {}).get("Time stepping/End time", {}).get("value")
-        if isinstance(computed, (int, float)):
-            return float(computed)
+        try:
+            return float(self.json["computed"]["Time stepping/End time"]["value"])  # of one that is arithmetic
+        except (KeyError, TypeError, ValueError):
+            pass
         section = re.search(r"^subsection Time stepping$(.*?)^end$", read_text(self.directory / "parameters_all.prm"), re.M | re.S)
         match = re.search(r"^\s*set End time\s*=\s*(\S+)", section[1] if section else "", re.M)
         try:
@@ -216,9 +252,15 @@ class Run:
             return "failed", first[len("failed"):].lstrip(": ") + goes_on
         if status.startswith("stopped"):
             return "stopped", first[len("stopped"):].lstrip(": ") + "; --resume goes on" + goes_on
+        if status not in ("finished", "steady state"):
+            return "unknown", f"run.json says: {first}" + goes_on
         seconds = self.json.get("wall_seconds")
         after = f"after {duration(seconds)}" if isinstance(seconds, (int, float)) else ""
         return "finished", ("" if status == "finished" else f"{first} ") + after + goes_on
+
+    def is_stationary(self):
+        """Whether its fields are those of cycles: it has no steps."""
+        return "cycles" in self.json or bool(self.json) and not self.statistics.names
 
     def share_done(self):
         """How much of the time to the end time is done, 0 to 1; None if not known."""
@@ -230,6 +272,8 @@ class Run:
     def numbers(self):
         """[(name, text)] of what a user looks for first."""
         table, found = self.statistics, [("state", f"{self.phase}: {self.sentence}" if self.sentence else self.phase)]
+        if self.is_sweep:
+            return found + [("runs", self.count_runs())]
         now = table.last("time")
         if now is None:
             cycles = self.json.get("cycles")
@@ -248,63 +292,33 @@ class Run:
             found.append(("pace", rate))
         return found
 
+    def count_runs(self):
+        """As "6: 3 finished, 1 running, 2 not started"."""
+        phases = [self.phase_of(name) for name in self.runs]
+        n = self.json.get("runs")
+        n = max(n, len(phases)) if isinstance(n, int) else len(phases)
+        phases += ["not started"] * (n - len(phases))
+        return f"{n}: " + ", ".join(f"{phases.count(phase)} {phase}" for phase in dict.fromkeys(phases))
+
     def default_field(self):
         """The field whose pattern is counted, if there is one."""
         name = self.statistics.full_name("number of spots of ")
         return name[len("number of spots of "):] if name else None
 
 
-def is_sweep(directory):
-    return (directory / "sweep.csv").exists() or (directory / "runs").is_dir() and (directory / "claims").is_dir() or "runs" in read_json(directory / "run.json")
-
-
-class Sweep(Run):
-    """The directory of a sweep, and its runs by name, in their order as far as the table has them."""
-
-    def __init__(self, directory):
-        self.runs, self.status = {}, {}
-        super().__init__(directory)
-
-    def refresh(self):
-        super().refresh()
-        try:
-            rows = list(csv.DictReader(read_text(self.directory / "sweep.csv").splitlines()))
-        except csv.Error:
-            rows = []
-        self.status = {row["run"]: row.get("status") or "" for row in rows if row.get("run")}
-        try:
-            folders = sorted(path.name for path in (self.directory / "runs").iterdir() if path.is_dir())
-        except OSError:
-            folders = []
-        old, self.runs = self.runs, {}
-        for name in dict.fromkeys([*self.status, *folders]):
-            if name == pathlib.PurePath(name).name:
-                run = old.get(name)
-                self.runs[name] = run.refresh() if run else Run(self.directory / "runs" / name)
-        return self
-
-    def phase_of(self, name):
-        """A run that has failed before it could write stands in the table only."""
-        run, status = self.runs[name], self.status.get(name, "")
-        if not run.json and not run.alive:
-            return status or "not started"
-        return run.phase
-
-    def numbers(self):
-        phases = [self.phase_of(name) for name in self.runs]
-        n = self.json.get("runs")
-        known = isinstance(n, int) and n >= len(phases)
-        parts = [f"{phases.count(phase)} {phase}" for phase in dict.fromkeys(phases)]
-        if known and n > len(phases):
-            parts.append(f"{n - len(phases)} not started")
-        return [("state", f"{self.phase}: {self.sentence}" if self.sentence else self.phase),
-                ("runs", f"{n if known else len(phases)}: " + ", ".join(parts) if parts else "none yet")]
-
-
-def open_run(directory):
-    """A Run or a Sweep. @throws Error if the folder is none."""
+def open_run(directory, patience=10.):
+    """The run, or the sweep, in a folder. A folder that is not there is waited for: a run that was started a moment ago makes it when its parameters are read.
+    @throws Error if the folder is none of a run."""
+    until = time.monotonic() + patience
+    while not directory.exists() or directory.is_dir() and not any(directory.iterdir()):
+        if patience > 0:
+            print(f"nothing is in {directory}: waiting {patience:.0f} s for a run to begin there", file=sys.stderr, flush=True)
+            patience = 0
+        if time.monotonic() > until:
+            break
+        time.sleep(0.1)
     if not directory.is_dir():
         raise Error(f"no such directory: {directory}\n  expected: the run directory of a simulation, as output/leopard_spots")
-    if not any((directory / name).exists() for name in ("run.json", "lock", "manifest.txt", "solution.pvd", "statistics")):
+    if not has_begun(directory):
         raise Error(f"{directory} is no run directory: it has no run.json and no lock\n  expected: the folder that a run of leopard writes, as output/leopard_spots")
-    return Sweep(directory) if is_sweep(directory) else Run(directory)
+    return Run(directory)

@@ -7,16 +7,17 @@ import time
 
 from . import Error, render
 from .pictures import NoField, caption, has_fields, newest, range_of, read_field
-from .run import N_LOG_LINES, Sweep
+from .run import N_LOG_LINES
 
 RAMP = " .:-=+*#%@"
-STEPS = (0, 95, 135, 175, 215, 255)  # of the cube of 256 colours
+OF_256 = (230, 223, 222, 179, 172, 136, 130, 94, 52, 235, 233, 232)  # from low to high values, about the colours of render
+NOT_FINITE = 201
 ENTER, LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[0m\x1b[?25h\x1b[?1049l"
 
 
 def colors_of(stream, environment):
     """How many colours to draw with: 'true', '256' or 'none'."""
-    if not stream.isatty() or environment.get("NO_COLOR"):
+    if not stream.isatty() or environment.get("NO_COLOR") or "utf" not in (stream.encoding or "").lower():
         return "none"
     if environment.get("COLORTERM") in ("truecolor", "24bit"):
         return "true"
@@ -69,17 +70,9 @@ class Raster:
         return sum(weight * self.values.GetTuple1(cell.GetPointId(i)) for i, weight in enumerate(weights))
 
 
-def nearest_of_256(color):
-    cube = [min(range(6), key=lambda i, c=c: abs(STEPS[i] - c)) for c in color]
-    gray = min(range(24), key=lambda i: abs(8 + 10 * i - sum(color) / 3))
-    in_cube = sum((STEPS[i] - c) ** 2 for i, c in zip(cube, color))
-    in_gray = sum((8 + 10 * gray - c) ** 2 for c in color)
-    return 232 + gray if in_gray < in_cube else 16 + 36 * cube[0] + 6 * cube[1] + cube[2]
-
-
 def code(color, how, ground):
     """The sequence that makes letters (ground 38) or what is behind them (48) of this colour."""
-    return f"{ground};2;{';'.join(map(str, color))}" if how == "true" else f"{ground};5;{nearest_of_256(color)}"
+    return f"{ground};2;{';'.join(map(str, color))}" if how == "true" else f"{ground};5;{color}"
 
 
 class Palette:
@@ -88,15 +81,26 @@ class Palette:
         self.table = render.color_table("leopard", low, high)
 
     def color(self, value):
-        return None if value is None else tuple(self.table.MapValue(value)[:3])
+        """Red, green and blue, or the number of the colour where there are 256; None beside the domain."""
+        if value is None:
+            return None
+        if self.how == "256":
+            return OF_256[self.part(value, len(OF_256))] if value == value else NOT_FINITE
+        color = [0.] * 3
+        self.table.GetColor(value, color)
+        return tuple(round(255 * c) for c in color)
 
     def letter(self, value):
         if value is None:
             return " "
         if value != value:
             return "?"
-        share = (value - self.low) / (self.high - self.low)
-        return RAMP[min(len(RAMP) - 1, max(0, int(share * len(RAMP))))]
+        return RAMP[self.part(value, len(RAMP))]
+
+    def part(self, value, n):
+        """In which of n equal parts of the range a value is; infinite ones are in the first or the last."""
+        share = min(1., max(0., (value - self.low) / (self.high - self.low)))
+        return min(n - 1, int(share * n))
 
     def half_blocks(self, upper, lower):
         """A line of the terminal, which has two lines of pixels."""
@@ -139,13 +143,18 @@ def clipped(text, columns):
 
 
 def text_lines(run, columns):
-    """The numbers, of a sweep those of each run, and the end of the log."""
-    lines = [clipped(f"{name}: {text}", columns) for name, text in run.numbers()]
-    if isinstance(run, Sweep):
+    """The numbers, as many on a line as fit, and of a sweep those of each run."""
+    (_, state), *others = run.numbers()
+    lines = [f"{run.name} {state}"]
+    for i, (name, text) in enumerate(others):
+        if i > 0 and len(lines[-1]) + len(f"   {name}: {text}") <= columns:
+            lines[-1] += f"   {name}: {text}"
+        else:
+            lines.append(f"{name}: {text}")
+    if run.is_sweep:
         for name, one in run.runs.items():
-            numbers = ", ".join(f"{label} {text}" for label, text in one.numbers()[1:4])
-            lines.append(clipped(f"  {name}: {run.phase_of(name)}" + (f", {numbers}" if numbers else ""), columns))
-    return lines
+            lines.append(", ".join([f"  {name}: {run.phase_of(name)}", *(f"{label} {text}" for label, text in one.numbers()[1:4])]))
+    return [clipped(line, columns) for line in lines]
 
 
 class Frame:
@@ -161,7 +170,7 @@ class Frame:
         """@throws NoField."""
         self.run.refresh()
         self.remark = ""
-        if isinstance(self.run, Sweep):
+        if self.run.is_sweep:
             return
         try:
             if not has_fields(self.run.directory):
@@ -187,7 +196,7 @@ class Frame:
 
     def lines(self, columns, rows, how):
         below = [clipped(text, columns) for text in (self.caption, self.remark) if text] + text_lines(self.run, columns)
-        n_log = min(N_LOG_LINES, (rows - len(below)) // 4)  # most of the room is for the picture
+        n_log = min(N_LOG_LINES, (rows - len(below)) // 5)  # most of the room is for the picture
         below += [clipped(line, columns) for line in self.run.log[-n_log:]] if n_log > 0 else []
         room = rows - len(below)
         return ((self.picture(columns, room, how) if self.grid and room >= 2 else []) + below)[:rows]
@@ -200,6 +209,7 @@ def place(lines):
 
 def show(run, field, every):
     """One frame where standard output is no terminal, else frames in place until Ctrl-C."""
+    sys.stdout.reconfigure(errors="replace")
     frame = Frame(run, field)
     frame.refresh()
     size = shutil.get_terminal_size()
