@@ -211,6 +211,8 @@ class Watch(Program):
             self.assertIn(f"waiting a run is being set up (process {os.getpid()}", text)
             self.synthetic("run")
             page.picture()
+            with self.watching(run) as other:
+                self.assertNotEqual(other.port, page.port, "a free one is taken")
 
     def test_how_it_is_known_whether_a_run_goes_on(self):
         from watching.run import Run
