@@ -11,7 +11,8 @@ body { font: 15px/1.4 sans-serif; margin: 1em auto; max-width: 1250px; padding: 
 h1 { font-size: 1.3em; margin: 0 0 .5em } h2 { font-size: 1em; margin: 1em 0 .3em }
 .both { display: flex; flex-wrap: wrap; gap: 1.5em } .both > div { flex: 1 1 380px; min-width: 0 }
 .picture { max-width: 100%; max-height: 75vh; display: block }
-table { border-collapse: collapse } th { text-align: left; font-weight: normal; color: #666; padding: .1em 1em .1em 0; vertical-align: top; white-space: nowrap }
+table { border-collapse: collapse }
+th { text-align: left; font-weight: normal; color: #666; padding: .1em 1em .1em 0; vertical-align: top; white-space: nowrap }
 .state { display: inline-block; padding: 0 .5em; border-radius: .3em; color: #fff; background: #777 }
 .running { background: #27632a } .finished { background: #1f4e8c } .died, .failed { background: #a31515 } .stopped, .unknown { background: #8a5a00 }
 .remark { color: #8a5a00 } #lost { display: none; color: #fff; background: #a31515; padding: .3em .6em }
@@ -39,7 +40,8 @@ async function renew() {
 }
 setTimeout(renew, Math.min(500, EVERY)); // the first picture may have been drawn by then
 """
-LOST = "scripts/watch does not answer: it has ended, or the connection to its machine is lost. What is below is old; it goes on by itself when there is an answer."
+LOST = ("scripts/watch does not answer: it has ended, or the connection to its machine is lost. What is below is old; it goes on by itself "
+        "when there is an answer.")
 CURVES = (("number of spots of ", True), ("rate of change", True), ("Newton residual", True), ("total mass of ", False))
 
 
@@ -132,7 +134,8 @@ def title_of(run):
 
 def run_body(run, drawn, query, up):
     """What changes of a run's page. query: what names the run in addresses; up: whether it is one of a sweep."""
-    picture = f'<img class="picture" alt="{escape(drawn.caption)}" src="{address("picture.png", number=drawn.number, **query)}">' if drawn.png else ""
+    source = address("picture.png", number=drawn.number, **query)
+    picture = f'<img class="picture" alt="{escape(drawn.caption)}" src="{source}">' if drawn.png else ""
     said = (f"<p>{escape(drawn.caption)}</p>" if drawn.caption else "") + (f'<p class="remark">{escape(drawn.remark)}</p>' if drawn.remark else "")
     back = '<p><a href="./">all runs of the sweep</a></p>' if up else ""
     return (f'<h1 data-title="{escape(title_of(run))}">{escape(run.name)}</h1>{back}<div class="both"><div>{picture}{said}</div>'
@@ -144,12 +147,15 @@ def sweep_body(sweep, pictures):
     parts = []
     for name, run in sweep.runs.items():
         drawn, phase = pictures.get((name, "small")), sweep.phase_of(name)
-        picture = f'<img alt="" src="{address("picture.png", run=name, small=1, number=drawn.number)}">' if drawn.png else f'<div class="empty">{escape(drawn.remark)}</div>'
+        source = address("picture.png", run=name, small=1, number=drawn.number)
+        picture = f'<img alt="" src="{source}">' if drawn.png else f'<div class="empty">{escape(drawn.remark)}</div>'
         done, spots = run.share_done(), run.statistics.last("number of spots")
-        details = ([f"{100 * done:.0f} %"] if done is not None and phase != "finished" else []) + ([f"{spots:.0f} spots"] if spots is not None else [])
-        parts.append(f'<a href="{address("./", run=name)}">{picture}{escape(name)}<br><span class="state {escape(phase)}">{escape(phase)}</span> {escape(", ".join(details))}</a>')
-    rows = number_rows(sweep)
-    return f'<h1 data-title="{escape(title_of(sweep))}">{escape(sweep.name)}</h1>{rows}<h2>runs</h2><div class="runs">{"".join(parts)}</div>{log_part(sweep)}'
+        details = [f"{100 * done:.0f} %"] if done is not None and phase != "finished" else []
+        details += [f"{spots:.0f} spots"] if spots is not None else []
+        state = f'<span class="state {escape(phase)}">{escape(phase)}</span> {escape(", ".join(details))}'
+        parts.append(f'<a href="{address("./", run=name)}">{picture}{escape(name)}<br>{state}</a>')
+    return (f'<h1 data-title="{escape(title_of(sweep))}">{escape(sweep.name)}</h1>{number_rows(sweep)}'
+            f'<h2>runs</h2><div class="runs">{"".join(parts)}</div>{log_part(sweep)}')
 
 
 def body(run, pictures, name):
@@ -161,7 +167,8 @@ def body(run, pictures, name):
 
 def page(content, title, every):
     seconds = max(1, round(every))
-    return (f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
+    return (f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+            f'<title>{escape(title)}</title>'
             f'<noscript><meta http-equiv="refresh" content="{seconds}"></noscript><style>{STYLE}</style></head>'
             f'<body><div id="lost">{escape(LOST)}</div><div id="now">{content}</div>'
             f"<script>{SCRIPT.replace('EVERY', str(round(1000 * every)))}</script></body></html>")

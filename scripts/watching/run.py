@@ -110,8 +110,8 @@ class Statistics:
         return column[-1] if column else None
 
     def pace(self):
-        """(steps a second, time a second, whether the latter has been about the same) over the last fifth of the time that the program runs, or the last ten
-        seconds if this is more; None if there are not two rows yet."""
+        """(steps a second, time a second, whether the latter has been about the same) over the last fifth of the time that the program runs, or the
+        last ten seconds if this is more; None if there are not two rows yet."""
         wall, times, steps = self.column("wall-clock time"), self.column("time"), self.column("step")
         last = len(wall) - 1
         begin = last
@@ -307,8 +307,8 @@ class Run:
 
 
 def open_run(directory, patience=10.):
-    """The run, or the sweep, in a folder. A folder that is not there is waited for: a run that was started a moment ago makes it when its parameters are read.
-    @throws Error if the folder is none of a run."""
+    """The run, or the sweep, in a folder. One that is not there is waited for: a run that was started a moment ago makes it when its parameters
+    are read. @throws Error if the folder is none of a run."""
     until = time.monotonic() + patience
     while not directory.exists() or directory.is_dir() and not any(directory.iterdir()):
         if patience > 0:
@@ -320,5 +320,6 @@ def open_run(directory, patience=10.):
     if not directory.is_dir():
         raise Error(f"no such directory: {directory}\n  expected: the run directory of a simulation, as output/leopard_spots")
     if not has_begun(directory):
-        raise Error(f"{directory} is no run directory: it has no run.json and no lock\n  expected: the folder that a run of leopard writes, as output/leopard_spots")
+        raise Error(f"{directory} is no run directory: it has no run.json and no lock\n"
+                    "  expected: the folder that a run of leopard writes, as output/leopard_spots")
     return Run(directory)

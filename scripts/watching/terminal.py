@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The frame of scripts/watch --terminal: the field in half blocks and colours, or in characters, and lines below. Draws without a window."""
+import contextlib
 import os
 import shutil
 import sys
+import termios
 import time
 
 from . import Error, render
@@ -202,6 +204,25 @@ class Frame:
         return ((self.picture(columns, room, how) if self.grid and room >= 2 else []) + below)[:rows]
 
 
+@contextlib.contextmanager
+def whole_screen():
+    """A screen of its own, without cursor and without what is typed; afterwards the terminal is as it was."""
+    keys = termios.tcgetattr(sys.stdin) if sys.stdin.isatty() else None
+    try:
+        if keys:
+            quiet = termios.tcgetattr(sys.stdin)
+            quiet[3] &= ~termios.ECHO
+            quiet[6][termios.VSUSP] = b"\0"  # to be stopped would leave the screen as it is
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, quiet)
+        sys.stdout.write(ENTER)
+        yield
+    finally:
+        sys.stdout.write(LEAVE)
+        sys.stdout.flush()
+        if keys:
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, keys)
+
+
 def place(lines):
     """The sequence that puts the lines in place of what is on the terminal."""
     return "\x1b[H" + "\r\n".join(f"{line}\x1b[K" for line in lines) + "\x1b[J"
@@ -218,15 +239,14 @@ def show(run, field, every):
         return
     how = colors_of(sys.stdout, os.environ)
     try:
-        sys.stdout.write(ENTER)
-        while True:
-            size = shutil.get_terminal_size()
-            sys.stdout.write(place(frame.lines(size.columns, size.lines, how)))
-            sys.stdout.flush()
-            until = time.monotonic() + every
-            while (left := until - time.monotonic()) > 0 and shutil.get_terminal_size() == size:
-                time.sleep(min(0.2, left))
-            frame.refresh()
-    finally:  # the terminal is as it was, with what was known last
-        sys.stdout.write(LEAVE + "\n".join(text_lines(run, size.columns)) + "\n")
-        sys.stdout.flush()
+        with whole_screen():
+            while True:
+                size = shutil.get_terminal_size()
+                sys.stdout.write(place(frame.lines(size.columns, size.lines, how)))
+                sys.stdout.flush()
+                until = time.monotonic() + every
+                while (left := until - time.monotonic()) > 0 and shutil.get_terminal_size() == size:
+                    time.sleep(min(0.2, left))
+                frame.refresh()
+    finally:
+        print("\n".join(text_lines(run, size.columns)), flush=True)  # what was known last

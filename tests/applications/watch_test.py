@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/watch: the page and the terminal's frame of runs that go on, have ended, died, are overwritten or half written, of sweeps, and of what is no run."""
+"""scripts/watch: the page and the frame in the terminal, of runs that go on, have ended, died, are overwritten or half written, of sweeps, and of no run."""
 import contextlib
 import fcntl
 import hashlib
@@ -136,8 +136,8 @@ class Watch(Program):
             text = visible(page.body())
             columns, rows = self.statistics("tiny_turing")
             spots = rows[-1][next(i for i, name in enumerate(columns) if name.startswith("number of spots of u"))]
-            for words in ("finished after", "step 3 ", "time 0.003 of 0.003 (100.0 %)", f"spots {spots:.0f} ", "u at t = 0.003, step 3", "dominant wave number",
-                          "steps and", "number of spots of u, logarithmic", "Newton residual", "finished after"):
+            for words in ("finished after", "step 3 ", "time 0.003 of 0.003 (100.0 %)", f"spots {spots:.0f} ", "u at t = 0.003, step 3",
+                          "dominant wave number", "steps and", "number of spots of u, logarithmic", "Newton residual"):
                 self.assertIn(words, text)
             self.assertIn((run / "log.txt").read_text().splitlines()[-1][:60], text)
             self.assertNotRegex(whole, r"(src|href)=.?https?:", "something from elsewhere")
@@ -145,7 +145,8 @@ class Watch(Program):
             page.picture()
             self.assertRegex(page.second_line, rf"ssh -L {page.port}:127\.0\.0\.1:{page.port} \S+@\S+")
             # fixed paths, one machine
-            for path in ("/../run.json", "/run.json", "/solution.pvd", "/?run=.", "/?run=..%2F..", "/body?run=x", "/picture.png?run=../..", "//etc/passwd"):
+            for path in ("/../run.json", "/run.json", "/solution.pvd", "/?run=.", "/?run=..%2F..", "/body?run=x", "/picture.png?run=../..",
+                         "//etc/passwd"):
                 page.get(path, code=404)
             page.get("/", code=403, host="evil.example")
             page.get("/", host=f"127.0.0.1:{page.port}")
@@ -160,7 +161,8 @@ class Watch(Program):
 
     def test_run_that_goes_on_dies_and_is_overwritten(self):
         run = self.folder / "output/tiny_turing"
-        endless = subprocess.Popen(self.command(TINY, "Time stepping/End time=1000", "Output/Interval=0.05", "Mesh/Global refinements=6"), cwd=self.folder, stdout=subprocess.DEVNULL)
+        command = self.command(TINY, "Time stepping/End time=1000", "Output/Interval=0.05", "Mesh/Global refinements=6")
+        endless = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL)
         self.addCleanup(endless.wait)
         self.addCleanup(endless.kill)
         with self.watching(run) as page:  # which waits for the folder
@@ -220,7 +222,8 @@ class Watch(Program):
         run.mkdir()
         here, mine = socket.gethostname(), os.getpid()
         for status, lock, phase, words in (
-                ("running", f"host elsewhere, process {mine}\n", "unknown", "cannot be looked at from here"), ("running", "", "unknown", "no lock file"),
+                ("running", f"host elsewhere, process {mine}\n", "unknown", "cannot be looked at from here"),
+                ("running", "", "unknown", "no lock file"),
                 ("running", f"host {here}, process {mine}\n", "died", "gone without a word"), ("finished", "", "finished", "after 2.0 s"),
                 ("steady state", "", "finished", "steady state after"), ("stopped: SIGTERM", "", "stopped", "SIGTERM; --resume"),
                 ("failed: no room\n  expected: more", "", "failed", "no room"), ("something", "", "unknown", "run.json says: something")):
@@ -240,10 +243,14 @@ class Watch(Program):
         self.assertEqual([path.name for path in (self.folder / "notes").iterdir()], ["thesis.txt"])
 
     def test_sweep(self):
-        values, names = zip(*self.sweep(TINY, {"gamma": ["100", "300"]}, "Run/Directory=output/tiny_turing"))
-        run = self.folder / "output/tiny_turing"
-        before = snapshot(run)
+        self.sweep(TINY, {"gamma": ["100", "300"]})
+        run = self.folder / "sweep"
+        run.mkdir()
+        (run / "lock").write_text(f"host {socket.gethostname()}, process {os.getpid()}\n")  # it is not known yet that a sweep begins
         with self.watching(run) as page:
+            self.assertIn("no fields", page.wait("that there is nothing", lambda page: "no fields" in page))
+            shutil.copytree(self.folder / "output/tiny_turing", run, dirs_exist_ok=True)
+            before = snapshot(run)
             text = page.wait("both pictures", lambda page: page.count("<img") == 2)
             self.assertIn("runs 2: 2 finished", visible(text))
             links = [html.unescape(link) for link in re.findall(r'<a href="\./([^"]*)"', text)]
@@ -277,6 +284,39 @@ class Watch(Program):
         self.assertEqual(lines[11], "u at t = 0.5, step 7")
         self.assertEqual(snapshot(run), before)
 
+    def test_frame_of_a_cube(self):
+        """It is seen from a corner: narrow above and below, wide between them, no hole, and in front the side y = 0."""
+        run = self.folder / "cube"
+        step = synthetic.write_step(run, "solution_0000000", synthetic.grid_cells(4, dim=3), {"u": lambda x, y, z: 1. - y})
+        synthetic.write_pvd(run, [(0., step)])
+        frame = subprocess.run([sys.executable, str(WATCH), str(run), "--terminal"], capture_output=True, text=True, timeout=60).stdout
+        rows = frame.split("u  ")[0].splitlines()
+        letters = [len(row.strip()) for row in rows]
+        self.assertGreater(len(rows), 15)
+        self.assertLess(max(letters[0], letters[-1]), 0.5 * max(letters))
+        self.assertGreater(min(letters[len(rows) // 3:2 * len(rows) // 3]), 0.8 * max(letters))
+        self.assertGreater("".join(rows).count("@"), 0.3 * sum(letters))
+
+    def test_pace(self):
+        """The clock of a run that was resumed begins anew, and a row that is being written does not count."""
+        from watching.run import Run
+        run = self.folder / "run"
+        run.mkdir()
+        (run / "run.json").write_text('{"status": "running"}')
+        (run / "parameters_all.prm").write_text("subsection Other\n  set End time = 3\nend\n"
+                                                "subsection Time stepping\n  # a remark\n  set End time = 50\nend\n")
+        rows = [(10 * i, i, 100 + i) for i in range(5)] + [(40 + 4 * i, 4 + 0.5 * i, 3 + i) for i in range(1, 5)]
+        table = "".join(f"# {i}: {name}\n" for i, name in enumerate(("step", "time (s)", "wall-clock time since the start of the program (s)"), 1))
+        (run / "statistics").write_text(table + "".join("%g %g %g\n" % row for row in rows) + "60 6.5 9")
+        found = Run(run)
+        self.assertEqual((found.statistics.last("step"), found.end_time), (56., 50.))
+        self.assertEqual(found.statistics.pace(), (4., 0.5, True))
+        self.assertIn(("pace", "4 steps and 0.5 of time a second; about 1 min 28 s left"), found.numbers())
+        with open(run / "statistics", "a", encoding="utf-8") as stream:
+            stream.write("\n64 20 10\n")
+        found.refresh()
+        self.assertEqual(found.statistics.column("wall-clock time").tolist(), [100., 101., 102., 103., 104., 4., 5., 6., 7., 9., 10.])
+        self.assertIn(" left, roughly: the pace is changing", dict(found.numbers())["pace"])
 
     def frames(self, seconds, *arguments, **environment):
         """What --terminal writes to a terminal of 60 x 20 until Ctrl-C, and its exit code."""
@@ -285,6 +325,7 @@ class Watch(Program):
             os.execve(sys.executable, [sys.executable, str(WATCH), *map(str, arguments), "--terminal", "--every", "0.2"],
                       {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "LANG": "C.UTF-8", **environment})
         fcntl.ioctl(file, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 60, 0, 0))
+        echoes = 0
         said, until, ended = b"", time.monotonic() + 60, False
         while True:
             if select.select([file], [], [], 0.1)[0]:
@@ -296,12 +337,17 @@ class Watch(Program):
             if not ended and (said.count(b"\x1b[H") >= 3 or time.monotonic() > until):
                 os.write(file, b"\x03")
                 ended = True
+                self.assertFalse(termios.tcgetattr(file)[3] & termios.ECHO, "what is typed does not go into the picture")
+            elif ended:
+                echoes = termios.tcgetattr(file)[3] & termios.ECHO
+        self.assertTrue(echoes, "the terminal is as it was")
         os.close(file)
         return said.decode(), os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
     def test_terminal(self):
         run = self.synthetic("run")
-        for environment, code in (({"COLORTERM": "truecolor"}, r"\x1b\[0;38;2;\d+;\d+;\d+;48;2;\d+;\d+;\d+m▀"), ({}, r"\x1b\[0;38;5;\d+;48;5;\d+m▀"),
+        for environment, code in (({"COLORTERM": "truecolor"}, r"\x1b\[0;38;2;\d+;\d+;\d+;48;2;\d+;\d+;\d+m▀"),
+                                  ({}, r"\x1b\[0;38;5;\d+;48;5;\d+m▀"),
                                   ({"COLORTERM": "truecolor", "NO_COLOR": "1"}, r"@")):
             with self.subTest(environment):
                 said, exit_code = self.frames(60, run, **environment)
@@ -312,6 +358,8 @@ class Watch(Program):
                 frame, rest = said.split("\x1b[?1049l")
                 self.assertIn("\x1b[?25h", frame[-20:], "the cursor is there again")
                 self.assertNotIn("\x1b", rest)
+                self.assertNotIn("^C", said)
+                self.assertTrue(rest.startswith("run unknown: "), "what was known last")
                 self.assertNotIn("Traceback", said)
                 self.assertGreaterEqual(frame.count("\x1b[H"), 3, "it renews itself")
                 lines = frame.split("\x1b[H")[1].split("\r\n")
