@@ -18,7 +18,7 @@ th { text-align: left; font-weight: normal; color: #666; padding: .1em 1em .1em 
 .remark { color: #8a5a00 } #lost { display: none; color: #fff; background: #a31515; padding: .3em .6em }
 .bar { height: .5em; background: #eee; margin: .5em 0 } .bar div { height: 100%; background: #b0722b }
 pre { background: #f5f3ef; padding: .6em; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 12px }
-.curves { display: flex; flex-wrap: wrap; gap: .5em } .curves svg { width: 285px; height: 130px }
+.curves { display: grid; grid-template-columns: repeat(auto-fill, minmax(230px, 1fr)); gap: .5em } .curves svg { width: 100% }
 .runs { display: flex; flex-wrap: wrap; gap: 1em } .runs a { width: 210px; color: inherit; text-decoration: none; overflow-wrap: anywhere }
 .runs img, .empty { width: 200px; height: 200px; object-fit: contain; display: block; background: #f5f3ef }
 """
