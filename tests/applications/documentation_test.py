@@ -297,7 +297,7 @@ class DocumentedCommands(Program):
         self.leopard(path, *SMALL.get(name, []), options=options, ranks=ranks)
 
     def test_commands(self):
-        tools = {"render": "vtkmodules", "contact_sheet": "vtkmodules", "plot_study": "matplotlib", "plot_statistics": "matplotlib"}
+        tools = {"render": "vtkmodules", "contact_sheet": "vtkmodules", "plot_study": "matplotlib", "plot_statistics": "matplotlib", "watch": "vtkmodules"}
         skipped = [tool for tool, module in tools.items() if subprocess.run([sys.executable, "-c", f"import {module}"], capture_output=True).returncode]
         last = None
         for page, number, text in each("commands"):
@@ -328,10 +328,12 @@ class DocumentedCommands(Program):
                 ranks, arguments = int(arguments[1]), arguments[2:]
             files = [word for word in arguments if word.endswith(".prm")]
             self.run_file(files[0], [word for word in arguments if word not in files], ranks)
-        elif words[0].startswith("scripts/") and program in ("render", "contact_sheet", "plot_study", "plot_statistics"):
+        elif words[0].startswith("scripts/") and program in ("render", "contact_sheet", "plot_study", "plot_statistics", "watch"):
             name = pathlib.Path(arguments[0]).name
             if not (self.folder / arguments[0]).exists():
                 self.run_file(next(path.relative_to(self.folder) for path in (self.folder / "parameter_files").rglob(f"{name}.prm")))
+            if program == "watch" and "--terminal" not in arguments:
+                arguments = [*arguments, "--terminal"]  # the page is there until Ctrl-C; one picture in characters ends
             self.call(sys.executable, ROOT / words[0], *arguments)
         elif words[0].startswith("scripts/"):
             self.assertTrue(os.access(ROOT / words[0], os.X_OK))
