@@ -14,8 +14,8 @@ namespace leopard
 {
   /**
    * Threads that take parts of a work, the caller being thread 0. A waiting thread spins for some microseconds, since
-   * the next call often comes at once, and then sleeps; threads that have no part in a call sleep on. A thread that does
-   * not come, since something else runs on its core, is not waited for: the others do its part.
+   * the next call often comes at once, and then sleeps; threads that have no part in a call sleep on. A thread that
+   * does not come, since something else runs on its core, is not waited for: the others do its part.
    * Callers of different threads take turns; a task must not call run() of its own pool.
    */
   class ThreadPool
@@ -32,9 +32,9 @@ namespace leopard
 
     int size() const { return static_cast<int>(workers.size()) + 1; }
     /**
-     * task(part) once for each 0 <= part < n_parts, by whichever of the first n_parts threads come: each begins with the
-     * part of its own number, whose data are in its caches, and goes on with what nobody has begun. Parts must not wait
-     * for one another. What a part throws is thrown here, the first if there are several, when all are done.
+     * task(part) once for each 0 <= part < n_parts, by whichever of the first n_parts threads come: each begins with
+     * the part of its own number, whose data are in its caches, and goes on with what nobody has begun. Parts must not
+     * wait for one another. What a part throws is thrown here, the first if there are several, when all are done.
      * @param n_parts at most size(), and so many if it is more; 0: size().
      */
     void run(const std::function<void(int part)> &task, int n_parts = 0);
