@@ -121,6 +121,9 @@ namespace leopard
     /** Reads them back onto the coarse mesh of the same parameters; calls distribute_unknowns(). Collective. */
     std::vector<HostVector> load(const std::string &folder, unsigned int n_vectors);
 
+    /** The integral of |grad u_c|^2. Collective. */
+    double gradients_squared(const HostVector &u, unsigned int c) const;
+
     /** ||u - u_exact||_L2 and the H1 seminorm of that, all components together; the largest nodal error. */
     struct Errors
     {

@@ -33,7 +33,7 @@ namespace leopard
   ManufacturedSolution Laplace::manufactured() const
   {
     ManufacturedSolution result = Problem::manufactured();
-    result.diffusion            = {{coefficient.entry_name(), coefficient.description()}};
+    result.diffusion            = {{{coefficient.entry_name(), coefficient.description()}}};
     return result;
   }
 

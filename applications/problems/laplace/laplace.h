@@ -14,6 +14,7 @@ namespace leopard
     void        declare_parameters(dealii::ParameterHandler &prm) override;
     void        read_parameters(dealii::ParameterHandler &prm) override;
     double      diffusion(unsigned int c, const dealii::Point<3> &x) const override;
+    std::string diffusion_entry(unsigned int /*c*/) const override { return "Laplace/Coefficient"; }
     bool        has_constant_coefficients() const override;
 
   protected:

@@ -7,6 +7,7 @@
 #include <deal.II/base/utilities.h>
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 #include <type_traits>
 
@@ -115,17 +116,48 @@ namespace leopard
   {
   }
 
-  void BuiltInKinetics::compile(MPI_Comm comm)
+  void BuiltInKinetics::compile(MPI_Comm comm, const Constants &known)
   {
+    if (std::any_of(constants.begin(), constants.end(), [](const Parameter &constant) { return !constant.expression.empty(); }))
+      {
+        std::vector<NamedExpression> on_place = reactions;
+        for (NamedExpression &reaction : on_place)
+          reaction.text = with_constants(reaction.text);
+        compiled = std::make_shared<const ExpressionKinetics>(species(), on_place, known, comm);
+        return;
+      }
     Constants values;
     for (const Parameter &constant : constants)
       values.emplace_back(constant.name, constant.value);
     compiled = std::make_shared<const ExpressionKinetics>(species(), reactions, values, comm);
   }
 
+  std::string BuiltInKinetics::with_constants(const std::string &reaction) const
+  {
+    // word by word, so that what is put in is not looked at again: it may name constants of the file
+    std::string result, word;
+    for (const char c : reaction + ' ')
+      {
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_')
+          {
+            word += c;
+            continue;
+          }
+        const auto found = std::find_if(constants.begin(), constants.end(), [&](const Parameter &constant) { return constant.name == word; });
+        result += found == constants.end() ? word : "(" + (found->expression.empty() ? to_expression(found->value) : found->expression) + ")";
+        result += c;
+        word.clear();
+      }
+    return dealii::Utilities::trim(result);
+  }
+
   std::string BuiltInKinetics::formula() const
   {
-    return dealii::Utilities::replace_in_string("f = " + reactions[0].text + ", g = " + reactions[1].text, "*", " ");
+    std::string text = dealii::Utilities::replace_in_string("f = " + reactions[0].text + ", g = " + reactions[1].text, "*", " ");
+    for (const Parameter &constant : constants)
+      if (!constant.expression.empty())
+        text += ", " + constant.name + " = " + constant.expression;
+    return text;
   }
 
   double BuiltInKinetics::value(const std::string &name) const

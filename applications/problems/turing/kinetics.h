@@ -102,7 +102,8 @@ namespace leopard
     {
       std::string name, documentation;
       double      value; ///< the default, until another one is given
-      double      minimum = 0.;
+      double      minimum    = 0.;
+      std::string expression = {}; ///< in x, y, z, t, in the place of the value; empty: none
     };
 
     /** @param f, g expressions in u, v and the constants. */
@@ -111,8 +112,11 @@ namespace leopard
     std::vector<Parameter>       &parameters() { return constants; }
     const std::vector<Parameter> &parameters() const { return constants; }
 
-    /** To be called when the constants are known, by all ranks of comm, before what follows. @throws Error. */
-    void compile(MPI_Comm comm = MPI_COMM_SELF);
+    /**
+     * To be called when the constants are known, by all ranks of comm, before what follows. @param known what constants
+     * that are expressions may name. @throws Error.
+     */
+    void compile(MPI_Comm comm = MPI_COMM_SELF, const Constants &known = {});
 
     std::vector<std::string> species() const override { return {"u", "v"}; }
     std::string              formula() const override;
@@ -120,7 +124,8 @@ namespace leopard
     {
       compiled->evaluate(n_nodes, u, rates, jacobian, places);
     }
-    const std::vector<NamedExpression>       &expressions() const override { return reactions; }
+    bool                                      depends_on_place() const override { return compiled && compiled->depends_on_place(); }
+    const std::vector<NamedExpression>       &expressions() const override { return compiled ? compiled->expressions() : reactions; }
     const Constants                          &constants_used() const override { return compiled->constants_used(); }
     const reaction_diffusion::ExpressionTape &tape() const override { return compiled->tape(); }
 
@@ -129,6 +134,9 @@ namespace leopard
     double value(const std::string &name) const;
 
   private:
+    /** A reaction with the values and expressions of the constants in the place of their names. */
+    std::string with_constants(const std::string &reaction) const;
+
     std::vector<Parameter>                    constants;
     std::vector<NamedExpression>              reactions;
     std::shared_ptr<const ExpressionKinetics> compiled;
