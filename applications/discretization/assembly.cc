@@ -49,14 +49,12 @@ namespace leopard
         }
     }
 
-    /** The message for a diffusion coefficient or tensor that is not positive (definite) at a point of the mesh. */
-    template <typename Found, int spacedim>
-    std::string
-    diffusion_message(const Problem &problem, unsigned int c, const char *what, const Found &found, const Point<spacedim> &p, const char *expected)
+    /** "0.5 at the point (0.1 0.2) of the mesh", and what is expected there. */
+    template <int spacedim>
+    std::string at_point(double value, const Point<spacedim> &p, const char *expected)
     {
       std::ostringstream text;
-      text << "the diffusion " << what << " of '" << problem.diffusion_entry(c) << "' is " << found << " at the point (" << p
-           << ") of the mesh\n  expected: " << expected << " everywhere";
+      text << value << " at the point (" << p << ") of the mesh\n  expected: " << expected << " everywhere";
       return text.str();
     }
 
@@ -70,12 +68,8 @@ namespace leopard
         {
           const SymmetricTensor<2, 3> a = tensor->matrix(to_3d(point));
           if (!is_positive_definite(a, spacedim) && error.empty())
-            error = diffusion_message(problem,
-                                      c,
-                                      "tensor's least eigenvalue, that",
-                                      least_eigenvalue(a, spacedim),
-                                      point,
-                                      "finite numbers, the entries of a positive definite matrix,");
+            error = "the diffusion tensor of '" + problem.diffusion_entry(c) + "' has the least eigenvalue " +
+                    at_point(least_eigenvalue(a, spacedim), point, "a positive definite matrix of finite numbers");
           for (const auto j : values.dof_indices())
             {
               Tensor<1, spacedim> flux;
@@ -89,7 +83,7 @@ namespace leopard
         }
       const double diffusion = problem.diffusion(c, to_3d(point));
       if (!(diffusion > 0. && std::isfinite(diffusion)) && error.empty())
-        error = diffusion_message(problem, c, "coefficient", diffusion, point, "a finite positive number");
+        error = "the diffusion coefficient of '" + problem.diffusion_entry(c) + "' is " + at_point(diffusion, point, "a finite positive number");
       for (const auto i : values.dof_indices())
         for (const auto j : values.dof_indices())
           cell.stiffness(i, j) += diffusion * (values.shape_grad(i, q) * values.shape_grad(j, q)) * values.JxW(q);

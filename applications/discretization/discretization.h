@@ -111,7 +111,10 @@ namespace leopard
     /** The other way: writes a scalar vector (with or without ghosts) into component c. */
     void insert_component(const HostVector &scalar, unsigned int c, HostVector &u) const;
 
-    /** Refines and coarsens by the Kelly estimator of component 0 and keeps u as far as the new mesh allows. */
+    /**
+     * Refines and coarsens by the Kelly estimator of component 0 and keeps u as far as the new mesh allows. The estimator
+     * looks at jumps of a du/dn, or where a is a matrix of du/dn.
+     */
     void refine_adaptively(HostVector &u);
     /** Splits every cell; u is interpolated to the finer mesh. Calls distribute_unknowns(). */
     void refine_globally(HostVector &u);

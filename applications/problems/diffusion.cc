@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 namespace leopard
 {
@@ -15,6 +16,14 @@ namespace leopard
 
   namespace
   {
+    /** Also of what is not finite, which to_string() does not take. */
+    std::string number_text(double value)
+    {
+      std::ostringstream text;
+      text << value;
+      return text.str();
+    }
+
     /** A coefficient that does not name t; `expected` is what a message asks for. @throws Error. */
     Coefficient coefficient_in_space(const std::string &entry, const std::string &text, const Constants &constants, const std::string &expected)
     {
@@ -44,7 +53,7 @@ namespace leopard
       throw Error("'" + entry + "' is '" + text + "'\n  expected: " + expected);
   }
 
-  Diffusion Diffusion::tensor(const std::string &entry, const std::string &text, const Constants &constants)
+  Diffusion Diffusion::tensor(const std::string &entry, const std::string &text, const Constants &constants, unsigned int dim)
   {
     const std::string expected = "the entries D_xx, D_xy, D_yy of a symmetric positive definite matrix, in space D_xx, D_xy, D_xz, D_yy, D_yz, "
                                  "D_zz, each a number or an expression in x, y, z";
@@ -54,11 +63,11 @@ namespace leopard
     for (const std::string &item : split_outside_parentheses(text, ','))
       result.entries.push_back(coefficient_in_space(entry, item, constants, expected));
     const std::size_t n = result.entries.size();
-    if (n != 3 && n != 6)
+    if ((n != 3 && n != 6) || (n == 3 && dim == 3))
       throw Error("'" + entry + "' has " + std::to_string(n) + (n == 1 ? " entry" : " entries") + "\n  expected: " + expected);
     if (result.is_constant())
       if (const auto a = result.matrix({}); !is_positive_definite(a, result.dimension()))
-        throw Error("'" + entry + "' is '" + text + "', which has the eigenvalue " + to_string(least_eigenvalue(a, result.dimension())) +
+        throw Error("'" + entry + "' is '" + text + "', which has the eigenvalue " + number_text(least_eigenvalue(a, result.dimension())) +
                     "\n  expected: " + expected);
     return result;
   }

@@ -27,10 +27,10 @@ namespace leopard
     Diffusion(const std::string &entry, const std::string &text, const Constants &constants);
 
     /**
-     * Of "D_xx, D_xy, D_yy", or in space "D_xx, D_xy, D_xz, D_yy, D_yz, D_zz". @throws Error, also if they are numbers
-     * and not positive definite.
+     * Of "D_xx, D_xy, D_yy", or in space "D_xx, D_xy, D_xz, D_yy, D_yz, D_zz". @param dim of the domain, 3 asks for six
+     * entries. @throws Error, also if they are numbers and not positive definite.
      */
-    static Diffusion tensor(const std::string &entry, const std::string &text, const Constants &constants);
+    static Diffusion tensor(const std::string &entry, const std::string &text, const Constants &constants, unsigned int dim);
 
     /** factor times another one, entry by entry; messages name the factor's entry. */
     Diffusion(const Coefficient &factor, const Diffusion &other, const Constants &constants);

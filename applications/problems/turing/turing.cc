@@ -254,10 +254,7 @@ namespace leopard
       return Diffusion("Turing/" + scalar, prm.get(scalar), constants);
     if (!prm.get(scalar).empty())
       throw Error("'Turing/" + scalar + "' and 'Turing/" + tensor + "' are given\n  expected: one of the two");
-    const Diffusion result = Diffusion::tensor("Turing/" + tensor, prm.get(tensor), constants);
-    if (dimension == 3 && result.dimension() == 2)
-      throw Error("'Turing/" + tensor + "' has three entries, and 'Dimension' is 3\n  expected: D_xx, D_xy, D_xz, D_yy, D_yz, D_zz");
-    return result;
+    return Diffusion::tensor("Turing/" + tensor, prm.get(tensor), constants, dimension);
   }
 
   void Turing::read_diffusion_of_built_in(dealii::ParameterHandler &prm)

@@ -78,7 +78,9 @@ namespace leopard
     LinearizedSystem linearize(const std::vector<double> &state, const Places *place) const;
     /** The steady states of the reaction at a place. */
     std::vector<std::vector<double>> states_at(const Places &place) const;
-    std::string                      range_over(const Domain &domain, nlohmann::json &report) const;
+    /** Why there is no analysis at a place: which coefficient is none there; or nothing. */
+    std::string complaint_of_coefficients(const Places &place) const;
+    std::string range_over(const Domain &domain, nlohmann::json &report) const;
 
     std::map<std::string, std::shared_ptr<BuiltInKinetics>> built_in;
     std::string                                             chosen_kinetics = "Schnakenberg"; ///< as prepare() has found it

@@ -115,6 +115,19 @@ namespace leopard
     return system;
   }
 
+  std::string Turing::complaint_of_coefficients(const Places &place) const
+  {
+    for (std::size_t i = 0; i < coefficients.size(); ++i)
+      if (!coefficients[i].complaint(1, place, least_values[i]).empty())
+        return "'" + coefficients[i].entry_name() + "' = " + coefficients[i].expression() + " is not finite, or less than it may be,";
+    dealii::Point<3> x;
+    std::copy_n(place.coordinates, place.dimension, &x[0]);
+    for (unsigned int c = 0; c < diffusions.size(); ++c)
+      if (!is_positive_definite(diffusions[c].matrix(x), place.dimension))
+        return "'" + diffusion_entry(c) + "' is not positive";
+    return "";
+  }
+
   std::string Turing::range_over(const Domain &domain, nlohmann::json &report) const
   {
     const unsigned int dim = domain.lower.size(), n_each = dim == 2 ? 5 : 3;
@@ -173,11 +186,17 @@ namespace leopard
     for (const double x : centre)
       at_centre << (at_centre.str().empty() ? "(" : ", ") << x;
     at_centre << ")";
+    const std::string here = "at the centre of the domain, " + at_centre.str() + ", and t = 0";
+    if (const std::string reason = on_place ? complaint_of_coefficients(place) : ""; !reason.empty())
+      {
+        text = "  no analysis: " + reason + " " + here;
+        return {};
+      }
     const auto states = kinetics->depends_on_place() ? states_at(place) : steady_states;
     if (states.empty())
       {
-        text = no_analysis + "and Newton's method finds no " + (wanted_state == "positive" ? "positive " : "") +
-               "homogeneous steady state of it at the centre of the domain, " + at_centre.str() + ", and t = 0";
+        text =
+          no_analysis + "and Newton's method finds no " + (wanted_state == "positive" ? "positive " : "") + "homogeneous steady state of it " + here;
         return {};
       }
     const std::vector<double> state = chosen_state.empty() ? choose_steady_state(states, &place) : chosen_state;
@@ -191,7 +210,7 @@ namespace leopard
     report["steady_states_found"] = states;
     if (on_place)
       {
-        text.insert(text.find('\n'), ",\n  of coefficients as they are at the centre of the domain, " + at_centre.str() + ", and t = 0");
+        text.insert(text.find('\n'), ",\n  of coefficients as they are " + here);
         report["place"]        = centre;
         const bool anisotropic = std::any_of(diffusions.begin(), diffusions.end(), [](const Diffusion &d) { return d.is_tensor(); });
         text += anisotropic ? "\n  elsewhere they are others, which the analysis does not look at" : range_over(domain, report);

@@ -56,12 +56,18 @@ namespace leopard
 
   namespace
   {
+    /** From the x axis, in degrees, without rounding errors of the search. */
+    double angle(const dealii::Tensor<1, 3> &e)
+    {
+      return std::round(std::atan2(e[1], e[0]) * 180. / std::acos(-1.) * 1e3) / 1e3 + 0.;
+    }
+
     /** "the angle 30 degrees to the x axis", or "the direction (0, 0, 1)". */
     std::string direction_name(const LinearizedSystem &system, const dealii::Tensor<1, 3> &e)
     {
       if (system.space_dimension == 2)
-        return "the angle " + number(std::atan2(e[1], e[0]) * 180. / std::acos(-1.) + 0.) + " degrees to the x axis";
-      return "the direction (" + list(3, [&](unsigned int d) { return number(std::abs(e[d]) < 1e-6 ? 0. : e[d]); }) + ")";
+        return "the angle " + number(angle(e)) + " degrees to the x axis";
+      return "the direction (" + list(3, [&](unsigned int d) { return number(std::abs(e[d]) < 1e-5 ? 0. : e[d]); }) + ")";
     }
 
     /** Stripes across a direction. */
@@ -69,8 +75,8 @@ namespace leopard
     {
       if (system.space_dimension == 3)
         return "of sheets across this direction";
-      const double angle = std::atan2(e[1], e[0]) * 180. / std::acos(-1.);
-      return "of stripes across this direction, which run at the angle " + number(angle > 0. ? angle - 90. : angle + 90.) + " degrees to the x axis";
+      return "of stripes across this direction, which run at the angle " + number(angle(e) > 0. ? angle(e) - 90. : angle(e) + 90.) +
+             " degrees to the x axis";
     }
   } // namespace
 
