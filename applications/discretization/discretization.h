@@ -112,8 +112,8 @@ namespace leopard
     void insert_component(const HostVector &scalar, unsigned int c, HostVector &u) const;
 
     /**
-     * Refines and coarsens by the Kelly estimator of component 0 and keeps u as far as the new mesh allows. The estimator
-     * looks at jumps of a du/dn, or where a is a matrix of du/dn.
+     * Refines and coarsens by the Kelly estimator of component 0 and keeps u as far as the new mesh allows. The
+     * estimator looks at jumps of a du/dn, or where a is a matrix of du/dn.
      */
     void refine_adaptively(HostVector &u);
     /** Splits every cell; u is interpolated to the finer mesh. Calls distribute_unknowns(). */

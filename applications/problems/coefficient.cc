@@ -8,17 +8,38 @@
 
 namespace leopard
 {
-  bool names_place(const std::string &text)
+  bool names_place(const std::string &text, const Pictures *pictures)
   {
-    return is_named("x", text) || is_named("y", text) || is_named("z", text) || is_named("t", text);
+    return is_named("x", text) || is_named("y", text) || is_named("z", text) || is_named("t", text) ||
+           (pictures != nullptr && pictures->are_named_in(text));
   }
 
-  Coefficient::Coefficient(const std::string &entry_, const std::string &text_, const Constants &constants)
+  std::vector<std::string> names_of_places(const Pictures *pictures)
+  {
+    std::vector<std::string> names = {"x", "y", "z", "t"};
+    if (pictures != nullptr)
+      names.insert(names.end(), pictures->names().begin(), pictures->names().end());
+    return names;
+  }
+
+  void evaluate_places(const dealii::Point<3> &x, double t, const Pictures *pictures, double *values)
+  {
+    std::copy_n(&x[0], 3, values);
+    values[3] = t;
+    if (pictures != nullptr)
+      pictures->evaluate(x[0], x[1], values + 4);
+  }
+
+  Coefficient::Coefficient(const std::string                     &entry_,
+                           const std::string                     &text_,
+                           const Constants                       &constants,
+                           const std::shared_ptr<const Pictures> &pictures_)
     : entry(entry_)
     , text(text_)
+    , pictures(pictures_)
   {
-    if (names_place(text))
-      tape = std::make_shared<const reaction_diffusion::ExpressionTape>(compile({entry, text}, {"x", "y", "z", "t"}, constants));
+    if (names_place(text, pictures.get()))
+      tape = std::make_shared<const reaction_diffusion::ExpressionTape>(compile({entry, text}, names_of_places(pictures.get()), constants));
     else
       constant = value_of({entry, text}, constants);
   }
@@ -27,9 +48,10 @@ namespace leopard
   {
     if (is_number())
       return constant;
-    const double inputs[] = {x[0], x[1], x[2], t};
-    double       result   = 0.;
-    tape->evaluate(1, inputs, &result);
+    std::vector<double> inputs(tape->n_inputs);
+    double              result = 0.;
+    evaluate_places(x, t, pictures.get(), inputs.data());
+    tape->evaluate(1, inputs.data(), &result);
     return result;
   }
 
@@ -40,13 +62,9 @@ namespace leopard
         std::fill_n(values, n_places, constant);
         return;
       }
-    std::vector<double> inputs(4 * static_cast<std::size_t>(n_places), 0.);
+    std::vector<double> inputs(tape->n_inputs * static_cast<std::size_t>(n_places));
     for (std::size_t i = 0; i < n_places; ++i)
-      {
-        if (places.coordinates != nullptr)
-          std::copy_n(places.coordinates + i * places.dimension, places.dimension, inputs.data() + 4 * i);
-        inputs[4 * i + 3] = places.time;
-      }
+      evaluate_places(point_of(places, i), places.time, pictures.get(), inputs.data() + i * tape->n_inputs);
     tape->evaluate(n_places, inputs.data(), values);
   }
 

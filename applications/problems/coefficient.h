@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "picture.h"
 #include "places.h"
 
 #include <applications/symbolic/differentiate.h>
@@ -9,15 +10,31 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace leopard
 {
-  /** Whether an expression names x, y, z or t. */
-  bool names_place(const std::string &text);
+  /** Whether an expression names x, y, z, t or a picture. */
+  bool names_place(const std::string &text, const Pictures *pictures);
+
+  /** The place of a node, zero in the coordinates that it lacks; the origin where there are none. */
+  inline dealii::Point<3> point_of(const Places &places, std::size_t node)
+  {
+    dealii::Point<3> x;
+    for (unsigned int d = 0; d < (places.coordinates != nullptr ? places.dimension : 0); ++d)
+      x[d] = places.coordinates[node * places.dimension + d];
+    return x;
+  }
+
+  /** "x", "y", "z", "t" and the names of pictures: what an expression may name. */
+  std::vector<std::string> names_of_places(const Pictures *pictures);
+
+  /** Their values at a place, an array of names_of_places(). */
+  void evaluate_places(const dealii::Point<3> &x, double t, const Pictures *pictures, double *values);
 
   /**
-   * A coefficient of an equation: a number, or an expression in x, y, z and t that is written as reactions are, see
-   * differentiate(). Dimensionless.
+   * A coefficient of an equation: a number, or an expression in x, y, z, t and the names of pictures that is written as
+   * reactions are, see differentiate(). Dimensionless.
    */
   class Coefficient
   {
@@ -32,7 +49,10 @@ namespace leopard
      * @param entry "Turing/gamma", for messages; @param text arithmetic with the constants, or an expression. @throws
      * Error naming entry and position.
      */
-    Coefficient(const std::string &entry, const std::string &text, const Constants &constants);
+    Coefficient(const std::string                     &entry,
+                const std::string                     &text,
+                const Constants                       &constants,
+                const std::shared_ptr<const Pictures> &pictures = nullptr);
 
     bool is_number() const { return !tape; }
     /** Of one that is_number(). */
@@ -53,6 +73,7 @@ namespace leopard
   private:
     double                                                    constant = 0.;
     std::string                                               entry, text;
-    std::shared_ptr<const reaction_diffusion::ExpressionTape> tape; ///< with the inputs x, y, z, t
+    std::shared_ptr<const reaction_diffusion::ExpressionTape> tape; ///< with the inputs x, y, z, t, and the values of pictures
+    std::shared_ptr<const Pictures>                           pictures;
   };
 } // namespace leopard

@@ -25,13 +25,17 @@ namespace leopard
     }
 
     /** A coefficient that does not name t; `expected` is what a message asks for. @throws Error. */
-    Coefficient coefficient_in_space(const std::string &entry, const std::string &text, const Constants &constants, const std::string &expected)
+    Coefficient coefficient_in_space(const std::string                     &entry,
+                                     const std::string                     &text,
+                                     const Constants                       &constants,
+                                     const std::shared_ptr<const Pictures> &pictures,
+                                     const std::string                     &expected)
     {
       const std::string is = "'" + entry + "' is '" + text + "'", hint = "\n  expected: " + expected;
       if (is_named("t", text))
         throw Error(is + ", which names the time t" + hint);
-      if (names_place(text))
-        return Coefficient(entry, text, constants);
+      if (names_place(text, pictures.get()))
+        return Coefficient(entry, text, constants, pictures);
       try
         {
           return Coefficient(entry, text, constants);
@@ -44,16 +48,20 @@ namespace leopard
     }
   } // namespace
 
-  Diffusion::Diffusion(const std::string &entry_, const std::string &text, const Constants &constants)
+  Diffusion::Diffusion(const std::string                     &entry_,
+                       const std::string                     &text,
+                       const Constants                       &constants,
+                       const std::shared_ptr<const Pictures> &pictures)
     : entry(entry_)
   {
     const std::string expected = "a positive number, or an expression in x, y, z";
-    entries                    = {coefficient_in_space(entry, text, constants, expected)};
+    entries                    = {coefficient_in_space(entry, text, constants, pictures, expected)};
     if (entries[0].is_number() && !(entries[0].number() > 0. && std::isfinite(entries[0].number())))
       throw Error("'" + entry + "' is '" + text + "'\n  expected: " + expected);
   }
 
-  Diffusion Diffusion::tensor(const std::string &entry, const std::string &text, const Constants &constants, unsigned int dim)
+  Diffusion Diffusion::tensor(
+    const std::string &entry, const std::string &text, const Constants &constants, unsigned int dim, const std::shared_ptr<const Pictures> &pictures)
   {
     const std::string expected = "the entries D_xx, D_xy, D_yy of a symmetric positive definite matrix, in space D_xx, D_xy, D_xz, D_yy, D_yz, "
                                  "D_zz, each a number or an expression in x, y, z";
@@ -61,7 +69,7 @@ namespace leopard
     result.entry = entry;
     result.entries.clear();
     for (const std::string &item : split_outside_parentheses(text, ','))
-      result.entries.push_back(coefficient_in_space(entry, item, constants, expected));
+      result.entries.push_back(coefficient_in_space(entry, item, constants, pictures, expected));
     const std::size_t n = result.entries.size();
     if ((n != 3 && n != 6) || (n == 3 && dim == 3))
       throw Error("'" + entry + "' has " + std::to_string(n) + (n == 1 ? " entry" : " entries") + "\n  expected: " + expected);
@@ -72,7 +80,7 @@ namespace leopard
     return result;
   }
 
-  Diffusion::Diffusion(const Coefficient &factor, const Diffusion &other, const Constants &constants)
+  Diffusion::Diffusion(const Coefficient &factor, const Diffusion &other, const Constants &constants, const std::shared_ptr<const Pictures> &pictures)
     : Diffusion(other)
   {
     if (factor.is_number())
@@ -83,8 +91,10 @@ namespace leopard
     if (entry.empty())
       entry = factor.entry_name();
     for (Coefficient &a : entries)
-      a = Coefficient(
-        factor.entry_name(), a.expression() == "1" ? factor.expression() : "(" + factor.expression() + ")*(" + a.expression() + ")", constants);
+      a = Coefficient(factor.entry_name(),
+                      a.expression() == "1" ? factor.expression() : "(" + factor.expression() + ")*(" + a.expression() + ")",
+                      constants,
+                      pictures);
   }
 
   bool Diffusion::is_constant() const

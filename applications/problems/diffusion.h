@@ -23,17 +23,29 @@ namespace leopard
     {
     }
 
-    /** Of the entry "Turing/Diffusion u". @throws Error for a number that is not positive, and for an expression in t. */
-    Diffusion(const std::string &entry, const std::string &text, const Constants &constants);
+    /**
+     * Of the entry "Turing/Diffusion u". @throws Error for a number that is not positive, and for an expression in t.
+     */
+    Diffusion(const std::string                     &entry,
+              const std::string                     &text,
+              const Constants                       &constants,
+              const std::shared_ptr<const Pictures> &pictures = nullptr);
 
     /**
      * Of "D_xx, D_xy, D_yy", or in space "D_xx, D_xy, D_xz, D_yy, D_yz, D_zz". @param dim of the domain, 3 asks for six
      * entries. @throws Error, also if they are numbers and not positive definite.
      */
-    static Diffusion tensor(const std::string &entry, const std::string &text, const Constants &constants, unsigned int dim);
+    static Diffusion tensor(const std::string                     &entry,
+                            const std::string                     &text,
+                            const Constants                       &constants,
+                            unsigned int                           dim,
+                            const std::shared_ptr<const Pictures> &pictures = nullptr);
 
     /** factor times another one, entry by entry; messages name the factor's entry. */
-    Diffusion(const Coefficient &factor, const Diffusion &other, const Constants &constants);
+    Diffusion(const Coefficient                     &factor,
+              const Diffusion                       &other,
+              const Constants                       &constants,
+              const std::shared_ptr<const Pictures> &pictures = nullptr);
 
     bool is_tensor() const { return entries.size() > 1; }
     /** 1 of what is no tensor; 2 or 3 of a tensor in so many dimensions. */
@@ -46,7 +58,9 @@ namespace leopard
     /** a as a matrix; a number times the unit matrix if it is no tensor. What lies beyond its dimension is zero. */
     dealii::SymmetricTensor<2, 3> matrix(const dealii::Point<3> &x) const;
 
-    /** r with a = r times the other's a at all places, if there is one that can be told from numbers and equal texts. */
+    /**
+     * r with a = r times the other's a at all places, if there is one that can be told from numbers and equal texts.
+     */
     std::optional<double> ratio_to(const Diffusion &other) const;
 
     /** One expression, or those of a tensor. */

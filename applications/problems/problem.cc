@@ -138,7 +138,7 @@ namespace leopard
       {
         const auto expression = [&](const std::string &what) {
           const std::string entry = entry_for(what, field);
-          return Expression(section + entry, prm.get(entry), constants);
+          return Expression(section + entry, prm.get(entry), constants, pictures);
         };
         source.push_back(expression("Source"));
         initial.push_back(expression("Initial value"));

@@ -35,8 +35,9 @@ namespace leopard
    *
    *   du_c/dt = div(a_c(x) grad u_c) - delta_c u_c + s_c(x,t) + r_c(u_1, ..., u_n, x, t),
    *
-   * without the time derivative in stationary problems; a_c is a number or a symmetric positive definite matrix. Boundary
-   * values u_c = g or fluxes n . a_c grad u_c = q are given per boundary id. The reaction r is evaluated at the nodes.
+   * without the time derivative in stationary problems; a_c is a number or a symmetric positive definite matrix.
+   * Boundary values u_c = g or fluxes n . a_c grad u_c = q are given per boundary id. The reaction r is evaluated at
+   * the nodes.
    *
    * A problem knows no mesh, no matrix, no time loop and no output: it answers questions.
    */
@@ -72,7 +73,9 @@ namespace leopard
     virtual std::string diffusion_entry(unsigned int /*c*/) const { return name(); }
     /** Whether all a_c are numbers that do not depend on x, as far as is known. */
     virtual bool has_constant_coefficients() const { return true; }
-    /** Numbers d_c with a_c(x) = d_c a(x), one a for all fields; empty if there are none. For constant numbers a is 1. */
+    /**
+     * Numbers d_c with a_c(x) = d_c a(x), one a for all fields; empty if there are none. For constant numbers a is 1.
+     */
     virtual std::vector<double> proportional_diffusion() const;
     /**
      * Whether the solution may be determined up to a constant only, as no boundary id that is not named has a value
@@ -117,7 +120,8 @@ namespace leopard
     /** The field whose pattern is measured, the activator where there is one. */
     virtual unsigned int pattern_field() const { return 0; }
 
-    MPI_Comm comm = MPI_COMM_SELF; ///< of the ranks that read the same file together
+    MPI_Comm    comm = MPI_COMM_SELF; ///< of the ranks that read the same file together
+    std::string folder;               ///< of that file
 
     // What every problem reads from its section, one expression a field
     std::vector<Expression> source;          ///< s_c(x,t)
@@ -126,6 +130,8 @@ namespace leopard
     std::vector<Expression> exact_solution;  ///< empty if the file has none
     BoundaryExpressions     boundary_values; ///< Dirichlet; stationary problems only
     BoundaryExpressions     boundary_fluxes; ///< Neumann; stationary problems only
+
+    std::shared_ptr<Pictures> pictures; ///< that expressions of the section may name; null: none
 
     Constants    constants;     ///< by name, for all expressions and numbers of the file
     unsigned int dimension = 2; ///< of the domain; to be set before read_parameters()

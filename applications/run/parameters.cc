@@ -325,7 +325,10 @@ namespace leopard
         throw Error(file + ": " + error.what());
       }
     for (const auto &each : problems)
-      each->comm = comm;
+      {
+        each->comm   = comm;
+        each->folder = std::filesystem::path(file).parent_path().string();
+      }
     computed    = parse_parameters(prm, text, file, overrides, constants);
     all_entries = all_parameters(prm);
     given       = given_entries(text, overrides);

@@ -140,7 +140,9 @@ namespace leopard
       FoundPattern pattern() { return measures->find_pattern(integrator->solution(), integrator->time()); }
 
     private:
-      /** For a reaction that depends on them. @throws Error, on all ranks, if it is not defined at one at the beginning. */
+      /**
+       * For a reaction that depends on them. @throws Error, on all ranks, if it is not defined at one at the beginning.
+       */
       void set_places()
       {
         const std::vector<double> nodes = discretization.nodes();

@@ -105,6 +105,18 @@ class SameEquations(Program):
         self.assert_same(numbers, self.ends(tensors[0], "Turing/kappa=10", tensors[2])[0])  # kappa times that of u
         self.assert_same(numbers, self.ends("Turing/Diffusion tensor u=2, 0*x, 2 + 0*y", "Turing/gamma=100")[0])
 
+    def test_on_a_surface(self):
+        """Of a matrix its part in the tangent plane counts: what diffuses across the sphere does nothing."""
+        sphere = ["Mesh/Domain=sphere", "Mesh/Radius=1", "Discretization/Method=finite elements", "Mesh/Global refinements=3", "Turing/gamma=20", "Time stepping/Step size=0.02",
+                  "Time stepping/End time=0.06", "Output/Interval=0"]
+        number, _ = self.ends(*sphere, "Turing/Diffusion u=2", "Turing/gamma=20")
+        same, _ = self.ends(*sphere, "Turing/Diffusion tensor u=2, 0, 0, 2, 0, 2")
+        self.assert_same(number, same)
+        across, _ = self.ends(*sphere, "Turing/Diffusion tensor u=2 + 4*x^2, 4*x*y, 4*x*z, 2 + 4*y^2, 4*y*z, 2 + 4*z^2", "Turing/Diffusion v=20")
+        self.assert_same(number, across, delta=2e-3)
+        other, _ = self.ends(*sphere, "Turing/Diffusion tensor u=6, 0, 0, 2, 0, 2", "Turing/Diffusion v=20")
+        self.assertGreater(max(abs(a - b) for a, b in zip(number, other)), 1e-2)
+
     def test_axes_can_be_swapped(self):
         first = ["Turing/gamma=100", "Turing/Start from steady state=false", "Turing/Perturbation=0", "Turing/Initial value v=1", "Turing/Diffusion tensor v=20, 0, 5"]
         swapped = [*first[:4], "Turing/Diffusion tensor v=5, 0, 20"]

@@ -14,6 +14,8 @@
 
 namespace leopard
 {
+  class Pictures;
+
   /** The reaction of n species, f_1(u_1, ..., u_n, x, t) to f_n, dimensionless. */
   class Kinetics
   {
@@ -62,6 +64,7 @@ namespace leopard
     /**
      * @param species their names, @param reactions one expression for each, with the entry that has it; they may name
      * x, y, z and t
+     * @param pictures that they may name, too
      * @param comm all of whose ranks call this and get the same operations, those of rank 0: GiNaC's order of terms
      * differs between processes.
      * @throws Error naming the entry for whatever is wrong with an expression or a name.
@@ -69,7 +72,8 @@ namespace leopard
     ExpressionKinetics(const std::vector<std::string>     &species,
                        const std::vector<NamedExpression> &reactions,
                        const Constants                    &constants,
-                       MPI_Comm                            comm = MPI_COMM_SELF);
+                       MPI_Comm                            comm     = MPI_COMM_SELF,
+                       std::shared_ptr<const Pictures>     pictures = nullptr);
 
     std::vector<std::string> species() const override { return names; }
     std::string              formula() const override { return formulas; }
@@ -80,11 +84,12 @@ namespace leopard
     const reaction_diffusion::ExpressionTape &tape() const override { return compiled.both; }
 
   private:
-    std::vector<std::string>     names;
-    std::vector<NamedExpression> reactions;
-    Constants                    constants;
-    std::string                  formulas;
-    DifferentiatedExpressions    compiled;
+    std::vector<std::string>        names;
+    std::vector<NamedExpression>    reactions;
+    Constants                       constants;
+    std::string                     formulas;
+    DifferentiatedExpressions       compiled;
+    std::shared_ptr<const Pictures> pictures;
   };
 
   /**
@@ -113,10 +118,10 @@ namespace leopard
     const std::vector<Parameter> &parameters() const { return constants; }
 
     /**
-     * To be called when the constants are known, by all ranks of comm, before what follows. @param known what constants
-     * that are expressions may name. @throws Error.
+     * To be called when the constants are known, by all ranks of comm, before what follows. @param known, pictures what
+     * constants that are expressions may name. @throws Error.
      */
-    void compile(MPI_Comm comm = MPI_COMM_SELF, const Constants &known = {});
+    void compile(MPI_Comm comm = MPI_COMM_SELF, const Constants &known = {}, const std::shared_ptr<const Pictures> &pictures = nullptr);
 
     std::vector<std::string> species() const override { return {"u", "v"}; }
     std::string              formula() const override;

@@ -45,6 +45,13 @@ namespace leopard
       return static_cast<double>(hash >> 11) * 0x1p-52 - 1.;
     }
 
+    /** Whether a text is this number, in whatever form. */
+    bool is_number(const std::string &text, double number)
+    {
+      char *end = nullptr;
+      return std::strtod(text.c_str(), &end) == number && *end == '\0';
+    }
+
     std::string text_of(const Coefficient &coefficient)
     {
       return coefficient.is_number() ? to_string(coefficient.number()) : coefficient.expression();
@@ -89,6 +96,7 @@ namespace leopard
 
   void Turing::prepare(const GivenValue &given)
   {
+    picture_names = Pictures::names_in(given("Images"));
     if (const std::string value = given("Kinetics"); value == "expressions" || built_in.count(value) == 1)
       chosen_kinetics = value;
     if (!uses_expressions())
@@ -113,21 +121,29 @@ namespace leopard
     prm.declare_entry(
       "gamma",
       uses_expressions() || has_own_diffusion ? "1" : "1000",
-      NumberOrExpression(0.),
+      NumberOrExpression(0., picture_names),
       "Strength of the reaction, the domain's size squared over the diffusion of u; with expressions or a 'Diffusion u' the default is 1. "
       "Dimensionless.");
     prm.declare_entry(
       "kappa",
       to_string(kinetics->default_kappa()),
-      NumberOrExpression(0., "x, y, z"),
+      NumberOrExpression(0., picture_names, "x, y, z"),
       "Diffusion of v against that of u; not with expressions or a 'Diffusion v'. The default is 10, with Gray-Scott 0.5. Dimensionless.");
     for (const auto &[kinetics_name, kinetics_object] : built_in)
       for (const auto &parameter : kinetics_object->parameters())
         prm.declare_entry(kinetics_name + " " + parameter.name,
                           to_string(parameter.value),
-                          NumberOrExpression(parameter.minimum),
+                          NumberOrExpression(parameter.minimum, picture_names),
                           kinetics_name + ", " + kinetics_object->formula() + ": " + parameter.documentation + ". Dimensionless.");
     declare_expressions(prm);
+    prm.declare_entry(
+      "Images",
+      "",
+      Anything(),
+      "Functions of x and y from files, for all expressions of this section: 'coat: coat.png, rain: rain.csv'. PNG and PGM have values "
+      "from 0 (black) to 1 (white), of colours the luma, CSV the numbers of its lines. The first row is at the top, the largest y; the "
+      "picture is stretched over a box around the domain and bilinear between the centres of its pixels. Files are relative to the "
+      "folder of the parameter file. Empty: none.");
     prm.declare_entry(
       "Steady state",
       uses_expressions() ? "positive" : default_steady_state(*kinetics),
@@ -185,7 +201,8 @@ namespace leopard
   void Turing::read_parameters(dealii::ParameterHandler &prm)
   {
     read_constants_of(prm);
-    gamma                    = Coefficient("Turing/gamma", prm.get("gamma"), constants);
+    read_images(prm);
+    gamma                    = Coefficient("Turing/gamma", prm.get("gamma"), constants, pictures);
     coefficients             = {gamma};
     least_values             = {0.};
     perturbation             = prm.get_double("Perturbation");
@@ -194,6 +211,20 @@ namespace leopard
     read_kinetics(prm);
     read_steady_state(prm);
     read_common_parameters(prm);
+  }
+
+  void Turing::read_images(dealii::ParameterHandler &prm)
+  {
+    pictures.reset();
+    const std::string text = prm.get("Images");
+    if (text.empty())
+      return;
+    std::vector<std::string> taken = species;
+    for (const char *name : {"x", "y", "z", "t"})
+      taken.emplace_back(name);
+    for (const auto &[name, value] : constants)
+      taken.push_back(name);
+    pictures = Pictures::read("Turing/Images", text, folder, taken, comm);
   }
 
   void Turing::read_kinetics(dealii::ParameterHandler &prm)
@@ -208,11 +239,11 @@ namespace leopard
           throw Error("'Turing/Species' is '" + prm.get("Species") + "', but 'Turing/Kinetics' is " + chosen_kinetics +
                       ", whose species are u, v\n  expected: set Kinetics = expressions, or no Species");
         read_constants_of_kinetics(prm);
-        built_in.at(chosen_kinetics)->compile(comm, constants);
+        built_in.at(chosen_kinetics)->compile(comm, constants, pictures);
         read_diffusion_of_built_in(prm);
         return;
       }
-    if (prm.get("kappa") != "10")
+    if (!is_number(prm.get("kappa"), 10.))
       throw Error("'Turing/kappa' is given, but 'Turing/Kinetics' is expressions\n  expected: 'Diffusion " + species[0] +
                   "' and so on, and no kappa");
     std::vector<NamedExpression> reactions;
@@ -227,7 +258,7 @@ namespace leopard
         reactions.push_back({"Turing/Reaction " + field, reaction});
         diffusions.push_back(read_diffusion(prm, field));
       }
-    kinetics = std::make_shared<ExpressionKinetics>(species, reactions, constants, comm);
+    kinetics = std::make_shared<ExpressionKinetics>(species, reactions, constants, comm, pictures);
   }
 
   void Turing::read_constants_of_kinetics(dealii::ParameterHandler &prm)
@@ -235,7 +266,7 @@ namespace leopard
     for (auto &parameter : built_in.at(chosen_kinetics)->parameters())
       {
         const std::string name = chosen_kinetics + " " + parameter.name, text = prm.get(name);
-        const Coefficient constant("Turing/" + name, text, constants);
+        const Coefficient constant("Turing/" + name, text, constants, pictures);
         parameter.expression = constant.is_number() ? "" : text;
         if (constant.is_number())
           {
@@ -251,10 +282,10 @@ namespace leopard
   {
     const std::string scalar = "Diffusion " + field, tensor = "Diffusion tensor " + field;
     if (prm.get(tensor).empty())
-      return Diffusion("Turing/" + scalar, prm.get(scalar), constants);
+      return Diffusion("Turing/" + scalar, prm.get(scalar), constants, pictures);
     if (!prm.get(scalar).empty())
       throw Error("'Turing/" + scalar + "' and 'Turing/" + tensor + "' are given\n  expected: one of the two");
-    return Diffusion::tensor("Turing/" + tensor, prm.get(tensor), constants, dimension);
+    return Diffusion::tensor("Turing/" + tensor, prm.get(tensor), constants, dimension, pictures);
   }
 
   void Turing::read_diffusion_of_built_in(dealii::ParameterHandler &prm)
@@ -263,10 +294,11 @@ namespace leopard
     const std::string kappa = prm.get("kappa");
     if (is_named("t", kappa))
       throw Error("'Turing/kappa' is '" + kappa + "', which names the time t\n  expected: a number, or an expression in x, y, z");
-    if (is_given("v") && kappa != to_string(kinetics->default_kappa()))
+    if (is_given("v") && !is_number(kappa, kinetics->default_kappa()))
       throw Error("'Turing/Diffusion v' and 'Turing/kappa' are given\n  expected: one of the two");
     const Diffusion of_u = is_given("u") ? read_diffusion(prm, "u") : Diffusion(1.);
-    diffusions = {of_u, is_given("v") ? read_diffusion(prm, "v") : Diffusion(Coefficient("Turing/kappa", kappa, constants), of_u, constants)};
+    diffusions           = {
+                of_u, is_given("v") ? read_diffusion(prm, "v") : Diffusion(Coefficient("Turing/kappa", kappa, constants, pictures), of_u, constants, pictures)};
   }
 
   std::string Turing::diffusion_entry(unsigned int c) const

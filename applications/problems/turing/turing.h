@@ -65,6 +65,7 @@ namespace leopard
     bool      uses_expressions() const { return chosen_kinetics == "expressions"; }
     void      declare_diffusion(dealii::ParameterHandler &prm, const std::string &field);
     void      declare_expressions(dealii::ParameterHandler &prm);
+    void      read_images(dealii::ParameterHandler &prm);
     void      read_kinetics(dealii::ParameterHandler &prm);
     void      read_constants_of_kinetics(dealii::ParameterHandler &prm);
     Diffusion read_diffusion(dealii::ParameterHandler &prm, const std::string &field) const;
@@ -86,6 +87,7 @@ namespace leopard
     std::string                                             chosen_kinetics = "Schnakenberg"; ///< as prepare() has found it
     std::vector<std::string>                                species         = {"u", "v"};
     std::shared_ptr<const Kinetics>                         kinetics;
+    std::vector<std::string>                                picture_names; ///< as prepare() has found them
     std::vector<Diffusion>                                  diffusions;
     std::vector<Coefficient>                                coefficients; ///< gamma and constants of built-in kinetics that are expressions
     std::vector<double>                                     least_values; ///< that these may have

@@ -27,7 +27,9 @@ namespace leopard
 
     unsigned int n() const { return species.size(); }
 
-    /** The system for wave vectors k e in the direction e, a unit vector: D has the diagonal e . D_c e, and no tensors. */
+    /**
+     * The system for wave vectors k e in the direction e, a unit vector: D has the diagonal e . D_c e, and no tensors.
+     */
     LinearizedSystem along(const dealii::Tensor<1, 3> &direction) const;
 
     /** The eigenvalues of J - k^2 D, the one with the largest real part first. By LAPACK. */
@@ -54,9 +56,9 @@ namespace leopard
    * the linear theory cannot know: patterns that need a large disturbance, and how a pattern changes after it has
    * formed.
    *
-   * With anisotropic diffusion a disturbance with the wave vector k e has the matrix J - k^2 diag(e . D_c e): the analysis
-   * is that of the direction e of the fastest growth, and stripes are expected across it. Where all D_c are proportional
-   * all directions grow equally fast, each with a wave number of its own.
+   * With anisotropic diffusion a disturbance with the wave vector k e has the matrix J - k^2 diag(e . D_c e): the
+   * analysis is that of the direction e of the fastest growth, and stripes are expected across it. Where all D_c are
+   * proportional all directions grow equally fast, each with a wave number of its own.
    */
   struct TuringAnalysis
   {

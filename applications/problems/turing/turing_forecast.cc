@@ -100,10 +100,8 @@ namespace leopard
         return system;
       }
     reaction(1, state.data(), nullptr, system.jacobian.data(), *place);
-    dealii::Point<3> x;
-    for (unsigned int d = 0; d < (place->coordinates != nullptr ? place->dimension : 0); ++d)
-      x[d] = place->coordinates[d];
-    const bool anisotropic = std::any_of(diffusions.begin(), diffusions.end(), [](const Diffusion &d) { return d.is_tensor(); });
+    const dealii::Point<3> x           = point_of(*place, 0);
+    const bool             anisotropic = std::any_of(diffusions.begin(), diffusions.end(), [](const Diffusion &d) { return d.is_tensor(); });
     for (const Diffusion &d : diffusions)
       if (!anisotropic)
         system.diffusion.push_back(d.value(x));
@@ -120,8 +118,7 @@ namespace leopard
     for (std::size_t i = 0; i < coefficients.size(); ++i)
       if (!coefficients[i].complaint(1, place, least_values[i]).empty())
         return "'" + coefficients[i].entry_name() + "' = " + coefficients[i].expression() + " is not finite, or less than it may be,";
-    dealii::Point<3> x;
-    std::copy_n(place.coordinates, place.dimension, &x[0]);
+    const dealii::Point<3> x = point_of(place, 0);
     for (unsigned int c = 0; c < diffusions.size(); ++c)
       if (!is_positive_definite(diffusions[c].matrix(x), place.dimension))
         return "'" + diffusion_entry(c) + "' is not positive";
@@ -186,7 +183,8 @@ namespace leopard
     for (const double x : centre)
       at_centre << (at_centre.str().empty() ? "(" : ", ") << x;
     at_centre << ")";
-    const std::string here = "at the centre of the domain, " + at_centre.str() + ", and t = 0";
+    const std::string here =
+      std::string("at the centre of ") + (domain.lengths.empty() ? "a box around the domain, " : "the domain, ") + at_centre.str() + ", and t = 0";
     if (const std::string reason = on_place ? complaint_of_coefficients(place) : ""; !reason.empty())
       {
         text = "  no analysis: " + reason + " " + here;
