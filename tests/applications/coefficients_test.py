@@ -213,7 +213,7 @@ class BadCoefficients(Program):
                                (["Turing/Schnakenberg a=log(y)", *start], ["'log(y)' of the entry 'Turing/Schnakenberg a' is -inf at the node (0, 0)"]),
                                (["Turing/Diffusion u=x - 0.5"], ["the diffusion coefficient of 'Turing/Diffusion u' is -0.5 at the point (0 0)", "a finite positive number"]),
                                (["Turing/kappa=1/x"], ["the diffusion coefficient of 'Turing/kappa' is inf at the point (0 0)"]),
-                               (["Turing/Diffusion tensor u=1, 2*x, 1"], ["the diffusion tensor of 'Turing/Diffusion tensor u' has the least eigenvalue -", "a positive definite matrix"]),
+                               (["Turing/Diffusion tensor u=1, 2*x, 1"], ["the diffusion tensor of 'Turing/Diffusion tensor u' has the least eigenvalue ", "a positive definite matrix"]),
                                (["Turing/Diffusion tensor u=1, sqrt(-x), 1"], ["the diffusion tensor of 'Turing/Diffusion tensor u'"])):
             for ranks in (1, 2) if "1/x" in settings[0] else (1,):
                 error = self.leopard(TINY, *settings, ranks=ranks, fails=True)

@@ -3,6 +3,8 @@
 #include <applications/problems/turing/steady_states.h>
 #include <applications/problems/turing/turing_analysis.h>
 
+#include <deal.II/base/point.h>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
