@@ -3,6 +3,7 @@
 #include "turing_analysis.h"
 
 #include <deal.II/base/numbers.h>
+#include <deal.II/base/point.h>
 
 #include <algorithm>
 #include <cmath>
