@@ -63,6 +63,8 @@ namespace leopard
         text += low == "1e-300" ? " above 0" : " >= " + low;
       if (has_high)
         text += std::string(has_low ? " and" : "") + " <= " + high;
+      if (const auto other = pattern.find(" or "); other != std::string::npos)
+        text += ", or " + pattern.substr(other + 4, pattern.find(']') - other - 4);
       return text;
     }
 

@@ -49,6 +49,46 @@ namespace leopard
         }
     }
 
+    /** "0.5 at the point (0.1 0.2) of the mesh", and what is expected there. */
+    template <int spacedim>
+    std::string at_point(double value, const Point<spacedim> &p, const char *expected)
+    {
+      std::ostringstream text;
+      text << value << " at the point (" << p << ") of the mesh\n  expected: " << expected << " everywhere";
+      return text.str();
+    }
+
+    /** Adds grad phi_i . a grad phi_j of quadrature point q; what is wrong with a goes to error. */
+    template <int dim, int spacedim>
+    void
+    add_diffusion(const FEValues<dim, spacedim> &values, unsigned int q, const Problem &problem, unsigned int c, CellSystem &cell, std::string &error)
+    {
+      const Point<spacedim> point = values.quadrature_point(q);
+      if (const Diffusion *tensor = problem.diffusion_tensor(c); tensor != nullptr)
+        {
+          const SymmetricTensor<2, 3> a = tensor->matrix(to_3d(point));
+          if (!is_positive_definite(a, spacedim) && error.empty())
+            error = "the diffusion tensor of '" + problem.diffusion_entry(c) + "' has the least eigenvalue " +
+                    at_point(least_eigenvalue(a, spacedim), point, "a positive definite matrix of finite numbers");
+          for (const auto j : values.dof_indices())
+            {
+              Tensor<1, spacedim> flux;
+              for (unsigned int d = 0; d < spacedim; ++d)
+                for (unsigned int e = 0; e < spacedim; ++e)
+                  flux[d] += a[d][e] * values.shape_grad(j, q)[e] * values.JxW(q);
+              for (const auto i : values.dof_indices())
+                cell.stiffness(i, j) += values.shape_grad(i, q) * flux;
+            }
+          return;
+        }
+      const double diffusion = problem.diffusion(c, to_3d(point));
+      if (!(diffusion > 0. && std::isfinite(diffusion)) && error.empty())
+        error = "the diffusion coefficient of '" + problem.diffusion_entry(c) + "' is " + at_point(diffusion, point, "a finite positive number");
+      for (const auto i : values.dof_indices())
+        for (const auto j : values.dof_indices())
+          cell.stiffness(i, j) += diffusion * (values.shape_grad(i, q) * values.shape_grad(j, q)) * values.JxW(q);
+    }
+
     /** Stiffness (diffusion and absorption), mass and lumped mass of component c. */
     template <int dim, int spacedim>
     void
@@ -59,23 +99,12 @@ namespace leopard
       cell.lumped_mass = 0.;
       for (const auto q : values.quadrature_point_indices())
         {
-          const Point<spacedim> point     = values.quadrature_point(q);
-          const double          diffusion = problem.diffusion(c, to_3d(point));
-          if (!(diffusion > 0. && std::isfinite(diffusion)) && error.empty())
-            {
-              std::ostringstream text;
-              text << "the diffusion coefficient of section '" << problem.name() << "' is " << diffusion << " at the point (" << point
-                   << ") of the mesh\n  expected: a finite positive number everywhere";
-              error = text.str();
-            }
+          add_diffusion(values, q, problem, c, cell, error);
           for (const auto i : values.dof_indices())
             {
               const double weighted = values.shape_value(i, q) * values.JxW(q);
               for (const auto j : values.dof_indices())
-                {
-                  cell.stiffness(i, j) += diffusion * (values.shape_grad(i, q) * values.shape_grad(j, q)) * values.JxW(q);
-                  cell.mass(i, j) += weighted * values.shape_value(j, q);
-                }
+                cell.mass(i, j) += weighted * values.shape_value(j, q);
               cell.lumped_mass(i) += weighted;
             }
         }
@@ -221,13 +250,35 @@ namespace leopard
     load.compress(VectorOperation::add);
   }
 
-  template void Discretization<2>::integrate_stiffness(const FEValues<2> &, unsigned int, FullMatrix<double> &, std::string &) const;
-  template void Discretization<3>::integrate_stiffness(const FEValues<3> &, unsigned int, FullMatrix<double> &, std::string &) const;
-  template void Discretization<2, 3>::integrate_stiffness(const FEValues<2, 3> &, unsigned int, FullMatrix<double> &, std::string &) const;
-  template void Discretization<2>::assemble(SemiDiscreteSystem &, double) const;
-  template void Discretization<3>::assemble(SemiDiscreteSystem &, double) const;
-  template void Discretization<2, 3>::assemble(SemiDiscreteSystem &, double) const;
-  template void Discretization<2>::assemble_load(HostVector &, double) const;
-  template void Discretization<3>::assemble_load(HostVector &, double) const;
-  template void Discretization<2, 3>::assemble_load(HostVector &, double) const;
+  template <int dim, int spacedim>
+  double Discretization<dim, spacedim>::gradients_squared(const HostVector &u, unsigned int c) const
+  {
+    HostVector scalar;
+    extract_component(u, c, scalar);
+    FEValues<dim, spacedim>          values(*mapping, dof_handler.get_fe(), quadrature, update_gradients | update_JxW_values);
+    std::vector<Tensor<1, spacedim>> gradients(values.n_quadrature_points);
+    double                           sum = 0.;
+    for (const auto &cell : dof_handler.active_cell_iterators())
+      if (cell->is_locally_owned())
+        {
+          values.reinit(cell);
+          values.get_function_gradients(scalar, gradients);
+          for (const auto q : values.quadrature_point_indices())
+            sum += gradients[q].norm_square() * values.JxW(q);
+        }
+    return Utilities::MPI::sum(sum, comm);
+  }
+
+  template double Discretization<2>::gradients_squared(const HostVector &, unsigned int) const;
+  template double Discretization<3>::gradients_squared(const HostVector &, unsigned int) const;
+  template double Discretization<2, 3>::gradients_squared(const HostVector &, unsigned int) const;
+  template void   Discretization<2>::integrate_stiffness(const FEValues<2> &, unsigned int, FullMatrix<double> &, std::string &) const;
+  template void   Discretization<3>::integrate_stiffness(const FEValues<3> &, unsigned int, FullMatrix<double> &, std::string &) const;
+  template void   Discretization<2, 3>::integrate_stiffness(const FEValues<2, 3> &, unsigned int, FullMatrix<double> &, std::string &) const;
+  template void   Discretization<2>::assemble(SemiDiscreteSystem &, double) const;
+  template void   Discretization<3>::assemble(SemiDiscreteSystem &, double) const;
+  template void   Discretization<2, 3>::assemble(SemiDiscreteSystem &, double) const;
+  template void   Discretization<2>::assemble_load(HostVector &, double) const;
+  template void   Discretization<3>::assemble_load(HostVector &, double) const;
+  template void   Discretization<2, 3>::assemble_load(HostVector &, double) const;
 } // namespace leopard

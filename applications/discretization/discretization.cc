@@ -11,7 +11,6 @@
 
 #include <deal.II/base/parameter_handler.h>
 #include <deal.II/base/quadrature_lib.h>
-#include <deal.II/distributed/grid_refinement.h>
 #include <deal.II/distributed/solution_transfer.h>
 #include <deal.II/distributed/tria.h>
 #include <deal.II/dofs/dof_tools.h>
@@ -21,7 +20,6 @@
 #include <deal.II/grid/grid_tools.h>
 #include <deal.II/lac/dynamic_sparsity_pattern.h>
 #include <deal.II/lac/sparsity_tools.h>
-#include <deal.II/numerics/error_estimator.h>
 #include <deal.II/numerics/vector_tools_boundary.h>
 
 #include <cmath>
@@ -405,31 +403,6 @@ namespace leopard
     for (unsigned int c = 0; c < components; ++c)
       insert_component(fresh[c], c, u);
     constraints.set_zero(u);
-  }
-
-  template <int dim, int spacedim>
-  void Discretization<dim, spacedim>::refine_adaptively(HostVector &u)
-  {
-    solution_after_refinement(u, [&] {
-      HostVector scalar;
-      extract_component(u, 0, scalar);
-      Vector<float> indicators(triangulation.n_active_cells());
-      KellyErrorEstimator<dim, spacedim>::estimate(*mapping,
-                                                   dof_handler,
-                                                   QGauss<dim - 1>(parameters.degree + 1),
-                                                   {},
-                                                   scalar,
-                                                   indicators,
-                                                   {},
-                                                   nullptr,
-                                                   numbers::invalid_unsigned_int,
-                                                   triangulation.locally_owned_subdomain());
-      parallel::distributed::GridRefinement::refine_and_coarsen_fixed_number(
-        dynamic_cast<parallel::distributed::Triangulation<dim, spacedim> &>(triangulation),
-        indicators,
-        mesh_parameters.refine_fraction,
-        mesh_parameters.coarsen_fraction);
-    });
   }
 
   template <int dim, int spacedim>

@@ -111,7 +111,10 @@ namespace leopard
     /** The other way: writes a scalar vector (with or without ghosts) into component c. */
     void insert_component(const HostVector &scalar, unsigned int c, HostVector &u) const;
 
-    /** Refines and coarsens by the Kelly estimator of component 0 and keeps u as far as the new mesh allows. */
+    /**
+     * Refines and coarsens by the Kelly estimator of component 0 and keeps u as far as the new mesh allows. The
+     * estimator looks at jumps of a du/dn, or where a is a matrix of du/dn.
+     */
     void refine_adaptively(HostVector &u);
     /** Splits every cell; u is interpolated to the finer mesh. Calls distribute_unknowns(). */
     void refine_globally(HostVector &u);
@@ -120,6 +123,9 @@ namespace leopard
     void save(const std::string &folder, const std::vector<const HostVector *> &vectors) const;
     /** Reads them back onto the coarse mesh of the same parameters; calls distribute_unknowns(). Collective. */
     std::vector<HostVector> load(const std::string &folder, unsigned int n_vectors);
+
+    /** The integral of |grad u_c|^2. Collective. */
+    double gradients_squared(const HostVector &u, unsigned int c) const;
 
     /** ||u - u_exact||_L2 and the H1 seminorm of that, all components together; the largest nodal error. */
     struct Errors

@@ -6,12 +6,62 @@
 #include <solvers/dealii/multigrid_hierarchy.h>
 #include <solvers/dealii/support_points.h>
 
+#include <deal.II/base/function.h>
+#include <deal.II/base/quadrature_lib.h>
+#include <deal.II/distributed/grid_refinement.h>
+#include <deal.II/distributed/tria.h>
 #include <deal.II/fe/fe_values.h>
 #include <deal.II/multigrid/mg_constrained_dofs.h>
+#include <deal.II/numerics/error_estimator.h>
 
 namespace leopard
 {
   using namespace dealii;
+
+  namespace
+  {
+    /** The diffusion coefficient of component 0, where it is a number at each place. */
+    template <int spacedim>
+    class DiffusionFunction : public Function<spacedim>
+    {
+    public:
+      explicit DiffusionFunction(const Problem &problem_)
+        : problem(problem_)
+      {
+      }
+      double value(const Point<spacedim> &p, const unsigned int /*component*/ = 0) const override { return problem.diffusion(0, to_3d(p)); }
+
+    private:
+      const Problem &problem;
+    };
+  } // namespace
+
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::refine_adaptively(HostVector &u)
+  {
+    solution_after_refinement(u, [&] {
+      HostVector scalar;
+      extract_component(u, 0, scalar);
+      Vector<float>                     indicators(triangulation.n_active_cells());
+      const DiffusionFunction<spacedim> coefficient(problem);
+      const bool                        has_fluxes = !problem.has_constant_coefficients() && problem.diffusion_tensor(0) == nullptr;
+      KellyErrorEstimator<dim, spacedim>::estimate(*mapping,
+                                                   dof_handler,
+                                                   QGauss<dim - 1>(parameters.degree + 1),
+                                                   {},
+                                                   scalar,
+                                                   indicators,
+                                                   {},
+                                                   has_fluxes ? &coefficient : nullptr,
+                                                   numbers::invalid_unsigned_int,
+                                                   triangulation.locally_owned_subdomain());
+      parallel::distributed::GridRefinement::refine_and_coarsen_fixed_number(
+        dynamic_cast<parallel::distributed::Triangulation<dim, spacedim> &>(triangulation),
+        indicators,
+        mesh_parameters.refine_fraction,
+        mesh_parameters.coarsen_fraction);
+    });
+  }
 
   template <int dim, int spacedim>
   std::vector<double> Discretization<dim, spacedim>::nodes() const
@@ -103,6 +153,9 @@ namespace leopard
     return total;
   }
 
+  template void                Discretization<2>::refine_adaptively(HostVector &);
+  template void                Discretization<3>::refine_adaptively(HostVector &);
+  template void                Discretization<2, 3>::refine_adaptively(HostVector &);
   template std::vector<double> Discretization<2>::nodes() const;
   template void                Discretization<2>::set_values_at_nodes(const std::vector<double> &, HostVector &) const;
   template IndexSet            Discretization<2>::constrained_unknowns() const;

@@ -335,7 +335,6 @@ namespace leopard
         return Utilities::MPI::broadcast(comm, wave_number);
       }
 
-    // K of a field is its diffusion coefficient, a constant, times that of the Laplacian, plus its absorption times M
     deviation   = 0.;
     double mass = 0.;
     for (unsigned int i = p; i < u.locally_owned_size(); i += n)
@@ -345,6 +344,9 @@ namespace leopard
         mass += system.lumped_mass.begin()[i] * difference * difference;
       }
     mass = Utilities::MPI::sum(mass, comm);
+    if (!problem.has_constant_coefficients())
+      return mass > 0. ? std::sqrt(discretization.gradients_squared(deviation, p) / mass) : 0.;
+    // K of a field is its diffusion coefficient, a constant, times that of the Laplacian, plus its absorption times M
     system.stiffness.vmult(product, deviation);
     const double quotient = (product * deviation / mass - problem.absorption(p)) / problem.diffusion(p, Point<3>());
     return mass > 0. ? std::sqrt(std::max(0., quotient)) : 0.;

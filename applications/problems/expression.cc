@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "expression.h"
 
+#include "coefficient.h"
+
 #include <applications/symbolic/nesting.h>
 #include <solvers/base/errors.h>
 
@@ -37,12 +39,21 @@ namespace leopard
     };
   } // namespace
 
-  Expression::Expression(const std::string &entry_, const std::string &text_, const Constants &constants)
+  Expression::Expression(const std::string                     &entry_,
+                         const std::string                     &text_,
+                         const Constants                       &constants,
+                         const std::shared_ptr<const Pictures> &pictures_)
     : entry(entry_)
     , text(dealii::Utilities::trim(text_))
   {
     if (is_zero())
       return;
+    if (pictures_ != nullptr && pictures_->are_named_in(text))
+      {
+        pictures = pictures_;
+        tape     = std::make_shared<const reaction_diffusion::ExpressionTape>(compile({entry, text}, names_of_places(pictures.get()), constants));
+        return;
+      }
     std::string                   names;
     std::map<std::string, double> values = {{"pi", dealii::numbers::PI}};
     for (const auto &[name, value] : constants)
@@ -90,9 +101,10 @@ namespace leopard
   {
     if (tape)
       {
-        const double inputs[] = {p[0], p[1], p[2], t};
-        double       result   = 0.;
-        tape->evaluate(1, inputs, &result);
+        std::vector<double> inputs(tape->n_inputs);
+        double              result = 0.;
+        evaluate_places(p, t, pictures.get(), inputs.data());
+        tape->evaluate(1, inputs.data(), &result);
         return result;
       }
     if (!parser)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "picture.h"
+
 #include <applications/symbolic/differentiate.h>
 
 #include <deal.II/base/function_parser.h>
@@ -27,9 +29,13 @@ namespace leopard
      * @param entry name of the entry in the parameter file, for messages
      * @param text the expression; empty stands for 0
      * @param constants that it may name, beside pi
+     * @param pictures that it may name, too; such an expression is read as those of reactions are
      * @throws Error naming the entry and what muParser says.
      */
-    Expression(const std::string &entry, const std::string &text, const Constants &constants = {});
+    Expression(const std::string                     &entry,
+               const std::string                     &text,
+               const Constants                       &constants = {},
+               const std::shared_ptr<const Pictures> &pictures  = nullptr);
 
     /**
      * One that is not written but derived. @param description what from, in the place of its text. @param tape with the
@@ -54,7 +60,8 @@ namespace leopard
   private:
     std::string                                               entry, text;
     std::shared_ptr<dealii::FunctionParser<3>>                parser; ///< of what is written
-    std::shared_ptr<const reaction_diffusion::ExpressionTape> tape;   ///< of what is derived
+    std::shared_ptr<const reaction_diffusion::ExpressionTape> tape;   ///< of what is derived, or names pictures
+    std::shared_ptr<const Pictures>                           pictures;
   };
 
   /** p with zeros for the coordinates that dim lacks. */

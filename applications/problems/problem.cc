@@ -16,6 +16,14 @@ namespace leopard
     return {};
   }
 
+  std::vector<double> Problem::proportional_diffusion() const
+  {
+    std::vector<double> result;
+    for (unsigned int c = 0; c < (has_constant_coefficients() ? fields().size() : 0); ++c)
+      result.push_back(diffusion(c, dealii::Point<3>()));
+    return result;
+  }
+
   void Problem::reaction(unsigned int n_nodes, const double * /*u*/, double *rates, double *jacobian, const Places & /*places*/) const
   {
     const std::size_t n = fields().size();
@@ -101,7 +109,7 @@ namespace leopard
     result.dimension      = dimension;
     for (unsigned int c = 0; c < fields().size(); ++c)
       {
-        result.diffusion.push_back({"diffusion", to_expression(diffusion(c, dealii::Point<3>()))});
+        result.diffusion.push_back({{"diffusion", to_expression(diffusion(c, dealii::Point<3>()))}});
         result.absorption.push_back(absorption(c));
       }
     return result;
@@ -135,7 +143,7 @@ namespace leopard
       {
         const auto expression = [&](const std::string &what) {
           const std::string entry = entry_for(what, field);
-          return Expression(section + entry, prm.get(entry), constants);
+          return Expression(section + entry, prm.get(entry), constants, pictures);
         };
         source.push_back(expression("Source"));
         initial.push_back(expression("Initial value"));

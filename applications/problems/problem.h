@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "diffusion.h"
 #include "domain.h"
 #include "expression.h"
 #include "places.h"
@@ -35,8 +36,9 @@ namespace leopard
    *
    *   du_c/dt = div(a_c(x) grad u_c) - delta_c u_c + s_c(x,t) + r_c(u_1, ..., u_n, x, t),
    *
-   * without the time derivative in stationary problems. Boundary values u_c = g or fluxes a_c du_c/dn = q are given per
-   * boundary id. The reaction r is evaluated at the nodes.
+   * without the time derivative in stationary problems; a_c is a number or a symmetric positive definite matrix.
+   * Boundary values u_c = g or fluxes n . a_c grad u_c = q are given per boundary id. The reaction r is evaluated at
+   * the nodes.
    *
    * A problem knows no mesh, no matrix, no time loop and no output: it answers questions.
    */
@@ -64,10 +66,18 @@ namespace leopard
     /** Reads and checks the entries. @throws Error. */
     virtual void read_parameters(dealii::ParameterHandler &prm) = 0;
 
-    /** a_c(x). */
+    /** a_c(x), of a field for which it is no matrix. */
     virtual double diffusion(unsigned int /*c*/, const dealii::Point<3> & /*x*/) const { return 1.; }
-    /** Whether a_c does not depend on x, as far as is known. */
+    /** The matrix a_c(x), or nullptr where it is a number, diffusion(). */
+    virtual const Diffusion *diffusion_tensor(unsigned int /*c*/) const { return nullptr; }
+    /** The entry that a_c is from, for messages. */
+    virtual std::string diffusion_entry(unsigned int /*c*/) const { return name(); }
+    /** Whether all a_c are numbers that do not depend on x, as far as is known. */
     virtual bool has_constant_coefficients() const { return true; }
+    /**
+     * Numbers d_c with a_c(x) = d_c a(x), one a for all fields; empty if there are none. For constant numbers a is 1.
+     */
+    virtual std::vector<double> proportional_diffusion() const;
     /**
      * Whether the solution may be determined up to a constant only, as no boundary id that is not named has a value
      * prescribed.
@@ -82,6 +92,11 @@ namespace leopard
      * be nullptr.
      */
     virtual void reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const;
+    /**
+     * A message on the first of many nodes where a coefficient of the reaction is no number that it may be, with entry,
+     * place and value; empty if there is none.
+     */
+    virtual std::string complaint_at(unsigned int /*n_nodes*/, const Places & /*places*/) const { return ""; }
     /** Whether the reaction depends on x or t, so that it needs to know the places. */
     virtual bool reaction_depends_on_place() const { return false; }
 
@@ -114,7 +129,8 @@ namespace leopard
     /** The field whose pattern is measured, the activator where there is one. */
     virtual unsigned int pattern_field() const { return 0; }
 
-    MPI_Comm comm = MPI_COMM_SELF; ///< of the ranks that read the same file together
+    MPI_Comm    comm = MPI_COMM_SELF; ///< of the ranks that read the same file together
+    std::string folder;               ///< of that file
 
     // What every problem reads from its section, one expression a field
     std::vector<Expression> source;          ///< s_c(x,t)
@@ -123,6 +139,8 @@ namespace leopard
     std::vector<Expression> exact_solution;  ///< empty if the file has none
     BoundaryExpressions     boundary_values; ///< Dirichlet; stationary problems only
     BoundaryExpressions     boundary_fluxes; ///< Neumann; stationary problems only
+
+    std::shared_ptr<Pictures> pictures; ///< that expressions of the section may name; null: none
 
     Constants     constants;     ///< by name, for all expressions and numbers of the file
     std::uint64_t seed      = 0; ///< of all random numbers

@@ -9,6 +9,26 @@
 
 namespace leopard
 {
+  namespace
+  {
+    /** Over the box around the domain in x and y. */
+    void stretch(Pictures &pictures, const Parameters &parameters, const Domain &domain)
+    {
+      const MeshParameters &mesh = parameters.mesh;
+      std::vector<double>   half; // of what is round, whose coarse mesh lies within
+      if (mesh.domain == "ball" || mesh.domain == "sphere" || (mesh.domain == "cylinder" && parameters.dimension == 2))
+        half = {mesh.radius, mesh.radius};
+      else if (mesh.domain == "cylinder")
+        half = {mesh.half_length, mesh.radius}; // along x
+      else if (mesh.domain == "torus")
+        half = {mesh.radius + mesh.tube_radius, mesh.tube_radius}; // around y
+      if (half.empty())
+        pictures.set_box(domain.lower, domain.upper);
+      else
+        pictures.set_box({-half[0], -half[1]}, half);
+    }
+  } // namespace
+
   std::string analyze_problem(const Parameters &parameters, MPI_Comm comm, nlohmann::json *run_json, bool starts_anew)
   {
     if (parameters.study != "none")
@@ -16,6 +36,8 @@ namespace leopard
     const Domain domain = parameters.mesh.is_surface() ? describe_domain<2, 3>(parameters.mesh, comm)
                           : parameters.dimension == 2  ? describe_domain<2, 2>(parameters.mesh, comm)
                                                        : describe_domain<3, 3>(parameters.mesh, comm);
+    if (parameters.problem->pictures != nullptr)
+      stretch(*parameters.problem->pictures, parameters, domain);
     if (starts_anew)
       check_source_of_initial_values(parameters, comm);
     std::string lines;

@@ -109,9 +109,23 @@ namespace leopard
                       values.add(value, exact(p), to_3d(p), id);
                       continue;
                     }
-                  const Tensor<1, dim> inwards = -h * face.normal_vector(k);
+                  // n . a grad u is the slope along a n, which points outwards, too
+                  Tensor<1, dim> direction = face.normal_vector(k);
+                  double         a         = 1.;
+                  if (const Diffusion *tensor = problem.diffusion_tensor(of.field); tensor != nullptr)
+                    {
+                      const SymmetricTensor<2, 3> matrix = tensor->matrix(to_3d(p));
+                      direction                          = 0.;
+                      for (unsigned int d = 0; d < dim; ++d)
+                        for (unsigned int e = 0; e < dim; ++e)
+                          direction[d] += matrix[d][e] * face.normal_vector(k)[e];
+                      a = direction.norm();
+                      direction /= a;
+                    }
+                  else
+                    a = problem.diffusion(of.field, to_3d(p));
+                  const Tensor<1, dim> inwards = -h * direction;
                   const double         slope   = (3. * exact(p) - 4. * exact(p + inwards) + exact(p + 2. * inwards)) / (2. * h);
-                  const double         a       = problem.diffusion(of.field, to_3d(p));
                   fluxes.add(flux, a * slope, to_3d(p), id);
                   // the precision of slopes, and those of the solution elsewhere
                   fluxes.scale = std::max({fluxes.scale, 1e-4 * a * std::abs(exact(p)) / cell->diameter(), 1e-3 * a * size / length});

@@ -173,6 +173,7 @@ namespace leopard::entry_rows
       {"Turing/Constants", effect, fixed, of_problem},
       {"Turing/Reaction *", effect, fixed, of_expressions},
       {"Turing/Diffusion *", effect, fixed, of_problem},
+      {"Turing/Images", fixed, fixed, of_problem},
       {"Turing/Steady state guess", effect, fixed, of_steady_state},
       {"Turing/Start from steady state", fixed, fixed, of_initial_values},
       {"Turing/Perturbation", fixed, fixed, of_problem},

@@ -113,7 +113,9 @@ namespace leopard
       const auto coefficients = problem.manufactured().diffusion;
       const bool in_solution =
         std::any_of(problem.exact_solution.begin(), problem.exact_solution.end(), [](const Expression &e) { return has_kinks(e.expression()); });
-      const bool in_coefficient = std::any_of(coefficients.begin(), coefficients.end(), [](const NamedExpression &e) { return has_kinks(e.text); });
+      const bool in_coefficient = std::any_of(coefficients.begin(), coefficients.end(), [](const std::vector<NamedExpression> &field) {
+        return std::any_of(field.begin(), field.end(), [](const NamedExpression &e) { return has_kinks(e.text); });
+      });
       return std::string(in_solution ? "the exact solution" : "") + (in_solution && in_coefficient ? " and " : "") +
              (in_coefficient ? "the coefficient" : "");
     }
@@ -243,6 +245,11 @@ namespace leopard
                   " are no concentrations with these kinetics\n  expected: ignore");
     if (time_loop.stop_if_too_slow && time_loop.wall_time_minutes == 0.)
       throw Error("'Run/Stop if too slow' is true, but 'Run/Wall time' is 0\n  expected: the minutes that the run may take");
+    for (unsigned int c = 0; c < problem->fields().size(); ++c)
+      if (const Diffusion *tensor = problem->diffusion_tensor(c); tensor != nullptr)
+        if (const unsigned int dim = mesh.is_surface() ? 3 : dimension; tensor->dimension() != dim)
+          throw Error("'" + problem->diffusion_entry(c) + "' has " + (dim == 3 ? "three" : "six") + " entries, and the domain lies in " +
+                      (dim == 3 ? "space" : "the plane") + "\n  expected: " + (dim == 3 ? "D_xx, D_xy, D_xz, D_yy, D_yz, D_zz" : "D_xx, D_xy, D_yy"));
     check_noise();
     check_symmetry();
     check_multigrid();
@@ -340,7 +347,10 @@ namespace leopard
         throw Error(file + ": " + error.what());
       }
     for (const auto &each : problems)
-      each->comm = comm;
+      {
+        each->comm   = comm;
+        each->folder = std::filesystem::path(file).parent_path().string();
+      }
     computed    = parse_parameters(prm, text, file, overrides, constants);
     all_entries = all_parameters(prm);
     given       = given_entries(text, overrides);

@@ -98,6 +98,16 @@ namespace leopard
                : json{{"path", parameters.mesh.file}, {"checksum", checksum_of_text(read_file(parameters.mesh.file, comm))}};
     }
 
+    /** Checksum of each file of 'Turing/Images' by its path. Collective. */
+    json picture_files(const Parameters &parameters, MPI_Comm comm)
+    {
+      json result = json::object();
+      if (parameters.problem->pictures != nullptr)
+        for (const std::string &path : parameters.problem->pictures->paths())
+          result[path] = checksum_of_text(read_file(path, comm));
+      return result;
+    }
+
     /** Whether the run is to end before the checkpoint. */
     std::string why_too_short(const Parameters &parameters, const Checkpoints::Found &found)
     {
@@ -159,6 +169,15 @@ namespace leopard
            (before.is_object() ? "that of the run had, '" + before.value("path", "") + "'" : "may be: its checksum was not kept");
   }
 
+  std::string changed_pictures(const Parameters &now, const json &before, MPI_Comm comm)
+  {
+    const json files = picture_files(now, comm);
+    for (const auto &[path, checksum] : files.items())
+      if (!before.is_object() || std::none_of(before.begin(), before.end(), [&](const json &other) { return other == checksum; }))
+        return "the file '" + path + "' of 'Turing/Images' has another content than it had in the run";
+    return "";
+  }
+
   bool Beginning::has_changed(const std::vector<std::string> &entries) const
   {
     return std::any_of(changes.begin(), changes.end(), [&](const ChangedEntry &change) {
@@ -189,6 +208,9 @@ namespace leopard
     if (mistakes.empty()) // another domain is named already
       if (const std::string change = changed_mesh_file(parameters, found.metadata->value("mesh_file", json()), comm); !change.empty())
         mistakes += "\n  " + change;
+    if (mistakes.empty())
+      if (const std::string change = changed_pictures(parameters, found.metadata->value("pictures", json()), comm); !change.empty())
+        mistakes += "\n  " + change;
     if (!mistakes.empty())
       throw Error(where + " with these parameters:" + mistakes +
                   "\n  expected: the values that it was made with; --overwrite to start anew, or another 'Run/Directory'");
@@ -209,6 +231,8 @@ namespace leopard
   void report_changes(const RunContext &context)
   {
     context.provenance.json()["mesh_file"] = mesh_file(context.parameters, context.comm);
+    if (const json pictures = picture_files(context.parameters, context.comm); !pictures.empty())
+      context.provenance.json()["pictures"] = pictures;
     if (!context.beginning.checkpoint)
       {
         if (context.mode == OpenMode::resume)
@@ -234,6 +258,7 @@ namespace leopard
     const json &report   = context.provenance.json();
     json        metadata = {{"parameters", context.parameters.all_entries},
                             {"mesh_file", report.at("mesh_file")},
+                            {"pictures", report.value("pictures", json::object())},
                             {"changes", report.value("changed_on_resume", json::array())}};
     if (report.contains("initial_values"))
       metadata["initial_values"] = report.at("initial_values");

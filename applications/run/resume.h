@@ -49,6 +49,9 @@ namespace leopard
    */
   std::string changed_mesh_file(const Parameters &now, const nlohmann::json &before, MPI_Comm comm);
 
+  /** Whether a file of 'Turing/Images' has another content than the run knew, as a message, or nothing. Collective. */
+  std::string changed_pictures(const Parameters &now, const nlohmann::json &before, MPI_Comm comm);
+
   /** Where a run begins: at a checkpoint with entries that may have changed since, or anew. */
   struct Beginning
   {

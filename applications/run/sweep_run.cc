@@ -118,6 +118,10 @@ namespace leopard
             if (mistakes.empty() && (has_ended(status) || !mesh.is_null()))
               if (const std::string change = changed_mesh_file(own, mesh, MPI_COMM_SELF); !change.empty())
                 differs(change);
+            if (mistakes.empty() && has_ended(status))
+              if (const std::string change = changed_pictures(own, json_in(own.directory).value("pictures", nlohmann::json()), MPI_COMM_SELF);
+                  !change.empty())
+                differs(change);
           }
         if (!mistakes.empty())
           throw std::runtime_error("the sweep in '" + parameters.directory + "' cannot go on, since its runs would not be comparable:" + mistakes +

@@ -94,7 +94,7 @@ namespace leopard
         implicit =
           std::make_unique<ImplicitSystem>(system, problem, time.explicit_reaction() ? ReactionTreatment::explicit_ : ReactionTreatment::implicit);
         if (problem.reaction_depends_on_place())
-          implicit->set_places(discretization.nodes());
+          set_places();
         newton = std::make_unique<Newton>(
           context.parameters.newton, context.parameters.linear_solver, *implicit, discretization.n_components(), &discretization, context.comm);
         make_integrator();
@@ -212,6 +212,17 @@ namespace leopard
                              context.comm);
       }
 
+      /**
+       * For a reaction that depends on them. @throws Error, on all ranks, if it is not defined at one at the beginning.
+       */
+      void set_places()
+      {
+        const std::vector<double> nodes = discretization.nodes();
+        const unsigned int        n     = nodes.size() / spacedim;
+        throw_if_any_failed(problem.complaint_at(n, {nodes.data(), spacedim, 0.}), context.comm);
+        implicit->set_places(nodes);
+      }
+
       /** What will happen, in two lines of the log. */
       void describe_run(bool study) const
       {
@@ -272,7 +283,7 @@ namespace leopard
         // GPUs share a grid with two fields; with another number they step by its rows
         const bool by_rows = linear.backend == "cuda" && problem.fields().size() != 2 && Utilities::MPI::n_mpi_processes(context.comm) > 1;
         if constexpr (dim == spacedim)
-          if (parameters.finite_differences && !by_rows)
+          if (parameters.finite_differences && !by_rows && problem.has_constant_coefficients())
             if (const UniformGrid grid = find_uniform_grid(discretization); grid.found)
               return FusedSteps::on_grid(grid, time, linear, context.comm, why_not);
         return FusedSteps::on_mesh(system, discretization, problem, time, linear, why_not);

@@ -118,10 +118,16 @@ namespace leopard
     std::vector<ExpressionTape> sources;
     for (unsigned int c = 0; c < exact.size(); ++c)
       translate_for(names, solution.exact[c], [&] {
-        const GiNaC::ex &u = exact[c], a = names.read(solution.diffusion[c]);
-        GiNaC::ex        source = GiNaC::numeric(solution.absorption[c]) * u;
-        for (unsigned int d = 0; d < solution.dimension; ++d)
-          source -= (a * u.diff(x(d))).diff(x(d));
+        const GiNaC::ex       &u = exact[c];
+        std::vector<GiNaC::ex> a; // one, or those of a matrix
+        for (const NamedExpression &entry : solution.diffusion[c])
+          a.push_back(names.read(entry));
+        const unsigned int n      = solution.dimension;
+        GiNaC::ex          source = GiNaC::numeric(solution.absorption[c]) * u;
+        for (unsigned int d = 0; d < n; ++d)
+          for (unsigned int e = 0; e < n; ++e)
+            if (a.size() > 1 || d == e)
+              source -= ((a.size() > 1 ? a[tensor_entry(d, e, n)] : a[0]) * u.diff(x(e))).diff(x(d));
         if (solution.time_dependent)
           source += u.diff(x(3));
         if (!solution.reaction.empty())

@@ -55,16 +55,22 @@ namespace leopard
    */
   struct ManufacturedSolution
   {
-    std::vector<std::string>     fields; ///< their names in the reactions
-    std::vector<NamedExpression> exact;
-    std::vector<NamedExpression> diffusion;          ///< a_c in x, y, z
-    std::vector<double>          absorption;         ///< delta_c
-    std::vector<NamedExpression> reaction;           ///< r_c in the fields and x, y, z, t; none if there is no reaction
-    Constants                    reaction_constants; ///< that reactions know beside those of all expressions
-    double                       reaction_factor = 1.;
-    bool                         time_dependent  = false;
-    unsigned int                 dimension       = 2; ///< derivatives by so many of x, y, z count
+    std::vector<std::string>                  fields; ///< their names in the reactions
+    std::vector<NamedExpression>              exact;
+    std::vector<std::vector<NamedExpression>> diffusion;          ///< a_c in x, y, z, or the entries of a matrix in the order of tensor_entry()
+    std::vector<double>                       absorption;         ///< delta_c
+    std::vector<NamedExpression>              reaction;           ///< r_c in the fields and x, y, z, t; none if there is no reaction
+    Constants                                 reaction_constants; ///< that reactions know beside those of all expressions
+    double                                    reaction_factor = 1.;
+    bool                                      time_dependent  = false;
+    unsigned int                              dimension       = 2; ///< derivatives by so many of x, y, z count
   };
+
+  /** Where the entry d, e of a symmetric matrix with n rows stands among those of its upper triangle: xx, xy, yy. */
+  inline unsigned int tensor_entry(unsigned int d, unsigned int e, unsigned int n)
+  {
+    return d <= e ? d * n - d * (d + 1) / 2 + e : tensor_entry(e, d, n);
+  }
 
   /** The sources s_c that belong to it, each a tape with the inputs x, y, z, t. @throws Error. */
   std::vector<reaction_diffusion::ExpressionTape> sources_of(const ManufacturedSolution &solution, const Constants &constants);

@@ -36,14 +36,12 @@ namespace leopard
                                double                        step_size)
     {
       StepperOptions options;
-      options.backend   = backend_of(linear);
-      options.n_threads = linear.block_async.n_threads;
-      options.cycle     = linear.multigrid.options.cycle;
-      options.kinetics  = *problem.library_kinetics();
-      options.growth    = growth.uniform();
-      options.diffusion.clear();
-      for (unsigned int c = 0; c < problem.fields().size(); ++c)
-        options.diffusion.push_back(problem.diffusion(c, dealii::Point<3>()));
+      options.backend    = backend_of(linear);
+      options.n_threads  = linear.block_async.n_threads;
+      options.cycle      = linear.multigrid.options.cycle;
+      options.kinetics   = *problem.library_kinetics();
+      options.growth     = growth.uniform();
+      options.diffusion  = problem.proportional_diffusion();
       options.stepping   = time.stepping;
       SteppingOptions &s = options.stepping;
       s.step_size        = step_size;
@@ -81,7 +79,7 @@ namespace leopard
       const LocalMatrix K         = local_matrix(system.stiffness); // of each field the same, times its diffusion coefficient
       const HostVector &m         = system.lumped_mass;
       const int         n_fields  = static_cast<int>(problem.fields().size());
-      const double      diffusion = problem.diffusion(0, dealii::Point<3>()), largest = m.linfty_norm();
+      const double      diffusion = problem.proportional_diffusion()[0], largest = m.linfty_norm();
       const auto        unknown = [&](int column) {
         return column < K.matrix.n_rows ? K.owned.nth_index_in_set(column) : K.ghosts.nth_index_in_set(column - K.matrix.n_rows);
       };
@@ -155,6 +153,8 @@ namespace leopard
       return "its reaction is the same at all places and times, and that of the problem is not";
     if (const std::string reason = kinetics->why_not(); !reason.empty())
       return "of the expressions of 'Turing/Kinetics': " + reason;
+    if (problem.proportional_diffusion().empty())
+      return "the diffusion of a field depends on x or on the direction, and that of the others is not the same times a number";
     for (const Expression &source : problem.source)
       if (!source.is_zero())
         return "it knows no sources";

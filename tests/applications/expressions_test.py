@@ -37,7 +37,7 @@ class Arithmetic(Program):
 
     def test_mistakes(self):
         cases = []
-        for setting, says in (("Turing/gamma=2*foo", ["'Turing/gamma' is '2*foo'", "there is no constant 'foo'", "a number >= 0, or arithmetic"]),
+        for setting, says in (("Turing/gamma=2*foo", ["'Turing/gamma' is '2*foo'", "there is no constant 'foo'", "a number >= 0, or an expression in x, y, z, t, or arithmetic"]),
                               ("Turing/gamma=1/0", ["'Turing/gamma' is '1/0'", "division by zero"]),
                               ("Turing/gamma=1 - 2", ["'Turing/gamma' is '1 - 2': it is -1", "a number >= 0"]),
                               ("Mesh/Cells=1/3", ["'Mesh/Cells' is '1/3'", "integer"])):

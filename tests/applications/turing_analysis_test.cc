@@ -3,6 +3,8 @@
 #include <applications/problems/turing/steady_states.h>
 #include <applications/problems/turing/turing_analysis.h>
 
+#include <deal.II/base/point.h>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -248,6 +250,119 @@ namespace leopard
       const TuringAnalysis none(two_species(A, 100., 20.), small);
       EXPECT_FALSE(none.pattern);
       EXPECT_NE(none.reason.find("sqrt(2)/0.02"), std::string::npos);
+    }
+
+    dealii::SymmetricTensor<2, 3> matrix(const std::vector<double> &entries, unsigned int dim)
+    {
+      dealii::SymmetricTensor<2, 3> D;
+      for (unsigned int d = 0; d < dim; ++d)
+        for (unsigned int e = 0; e < dim; ++e)
+          D[d][e] = entries[tensor_entry(d, e, dim)];
+      return D;
+    }
+
+    LinearizedSystem anisotropic(double gamma, const std::vector<double> &D_u, const std::vector<double> &D_v)
+    {
+      LinearizedSystem system = two_species(schnakenberg(0.126779, 0.792366), gamma, 1.);
+      system.diffusion.clear();
+      system.space_dimension = D_u.size() == 3 ? 2 : 3;
+      system.tensors         = {matrix(D_u, system.space_dimension), matrix(D_v, system.space_dimension)};
+      return system;
+    }
+
+    /** The larger real part of the eigenvalues of J - diag(k . D_c k), by the formula for two species. */
+    double growth(const LinearizedSystem &system, const dealii::Tensor<1, 3> &k)
+    {
+      const auto  &J = system.jacobian;
+      const double a = J[0] - k * (system.tensors[0] * k), d = J[3] - k * (system.tensors[1] * k), trace = a + d,
+                   root = trace * trace / 4. - (a * d - J[1] * J[2]);
+      return trace / 2. + (root > 0. ? std::sqrt(root) : 0.);
+    }
+
+    TEST(TuringAnalysis, FastestDirectionOfAllWaveVectors)
+    {
+      for (const auto &[D_u, D_v] : std::vector<std::pair<std::vector<double>, std::vector<double>>>{
+             {{1., 0., 1.}, {10., 0., 20.}}, {{1., 0.3, 2.}, {17., 4., 12.}}, {{2., -0.5, 1.}, {20., 0., 20.}}})
+        {
+          const LinearizedSystem system = anisotropic(1000., D_u, D_v);
+          const TuringAnalysis   analysis(system, box({2., 2.}));
+          double                 best = -1e9;
+          dealii::Tensor<1, 3>   at;
+          for (double x = -60.; x <= 60.; x += 0.25)
+            for (double y = 0.; y <= 60.; y += 0.25)
+              if (const dealii::Point<3> k(x, y, 0.); growth(system, k) > best)
+                {
+                  best = growth(system, k);
+                  at   = k;
+                }
+          EXPECT_TRUE(analysis.prefers_direction);
+          EXPECT_GE(analysis.growth_rate, best);
+          EXPECT_NEAR(analysis.growth_rate, best, 1e-2 * best);
+          EXPECT_NEAR(analysis.k_fastest, at.norm(), 0.5);
+          EXPECT_GT(std::abs(analysis.direction * at) / at.norm(), std::cos(0.03));
+          EXPECT_NEAR(growth(system, analysis.k_fastest * analysis.direction), analysis.growth_rate, 1e-8 * best);
+          // and no direction nearby is better
+          for (const double turn : {-1e-3, 1e-3})
+            {
+              const dealii::Point<3> aside(std::cos(turn) * analysis.direction[0] - std::sin(turn) * analysis.direction[1],
+                                           std::sin(turn) * analysis.direction[0] + std::cos(turn) * analysis.direction[1],
+                                           0.);
+              EXPECT_LE(growth(system, analysis.k_fastest * static_cast<dealii::Tensor<1, 3>>(aside)), analysis.growth_rate * (1. + 1e-9));
+            }
+        }
+    }
+
+    TEST(TuringAnalysis, FastestDirectionInSpace)
+    {
+      // v diffuses 20 times as fast as u along (2, 1, 2)/3, and 10 times as fast across it
+      dealii::Tensor<1, 3> axis = dealii::Point<3>(2. / 3., 1. / 3., 2. / 3.);
+      std::vector<double>  D_v;
+      for (unsigned int d = 0; d < 3; ++d)
+        for (unsigned int e = d; e < 3; ++e)
+          D_v.push_back((d == e ? 10. : 0.) + 10. * axis[d] * axis[e]);
+      const TuringAnalysis analysis(anisotropic(1000., {1., 0., 0., 1., 0., 1.}, D_v), box({1., 1., 1.}));
+      EXPECT_TRUE(analysis.prefers_direction);
+      EXPECT_NEAR(std::abs(analysis.direction * axis), 1., 1e-6);
+      const TuringAnalysis along(two_species(schnakenberg(0.126779, 0.792366), 1000., 20.), box({1., 1., 1.}));
+      EXPECT_NEAR(analysis.growth_rate, along.growth_rate, 1e-8 * along.growth_rate);
+      EXPECT_NEAR(analysis.k_fastest, along.k_fastest, 1e-5 * along.k_fastest);
+      EXPECT_NE(analysis.text().find("sheets across this direction"), std::string::npos);
+    }
+
+    TEST(TuringAnalysis, ModesOfABoxWithDiagonalTensors)
+    {
+      const LinearizedSystem system = anisotropic(1000., {1., 0., 2.}, {20., 0., 10.});
+      const TuringAnalysis   analysis(system, box({3., 2.}));
+      std::vector<double>    rates;
+      for (unsigned int m = 0; m < 100; ++m)
+        for (unsigned int n = 0; n < 100; ++n)
+          if (const double rate = growth(system, dealii::Point<3>(pi * m / 3., pi * n / 2., 0.)); rate > 0.)
+            rates.push_back(rate);
+      std::sort(rates.rbegin(), rates.rend());
+      ASSERT_EQ(analysis.modes.size(), rates.size());
+      for (unsigned int i = 0; i < rates.size(); ++i)
+        EXPECT_NEAR(analysis.modes[i].growth_rate, rates[i], 1e-8 * rates[0]);
+      EXPECT_TRUE(analysis.has_known_modes);
+    }
+
+    TEST(TuringAnalysis, TensorsThatAreNumbersAndProportionalOnes)
+    {
+      const LinearizedSystem plain = two_species(schnakenberg(0.126779, 0.792366), 1000., 20.);
+      const TuringAnalysis   number(plain, box({2., 2.})), tensor(anisotropic(1000., {1., 0., 1.}, {20., 0., 20.}), box({2., 2.}));
+      EXPECT_FALSE(tensor.prefers_direction);
+      EXPECT_EQ(tensor.modes.size(), number.modes.size());
+      EXPECT_NEAR(tensor.k_fastest, number.k_fastest, 1e-8 * number.k_fastest);
+      EXPECT_NEAR(tensor.wavelength, 2. * pi / number.k_fastest, 1e-6);
+
+      // D = d T: the domain stretched by the square roots of T's eigenvalues, with as many modes after Weyl's law
+      const TuringAnalysis stretched(anisotropic(1000., {2.5, 1.5, 2.5}, {50., 30., 50.}), box({2., 2.})); // eigenvalues of T: 4 and 1
+      EXPECT_FALSE(stretched.prefers_direction);
+      EXPECT_FALSE(stretched.has_known_modes);
+      EXPECT_NEAR(stretched.longest, 2. * stretched.shortest, 1e-2 * stretched.shortest);
+      EXPECT_NEAR(stretched.growth_rate, number.growth_rate, 1e-6 * number.growth_rate);
+      Domain other  = box({2., 2.});
+      other.lengths = {};
+      EXPECT_NEAR(stretched.n_modes, TuringAnalysis(plain, other).n_modes / 2., 0.02 * stretched.n_modes);
     }
 
     TEST(TuringAnalysis, KineticsThatConserveAMassAreNotCalledUnstable)

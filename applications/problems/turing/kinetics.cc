@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinetics.h"
 
+#include <applications/problems/coefficient.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/utilities.h>
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 #include <type_traits>
 
@@ -15,8 +17,6 @@ namespace leopard
   namespace
   {
     using reaction_diffusion::ExpressionTape;
-
-    const std::vector<std::string> places_in_space_and_time = {"x", "y", "z", "t"};
 
     template <typename T>
     void broadcast_plain(std::vector<T> &items, MPI_Comm comm)
@@ -66,16 +66,16 @@ namespace leopard
   ExpressionKinetics::ExpressionKinetics(const std::vector<std::string>     &species,
                                          const std::vector<NamedExpression> &reactions_,
                                          const Constants                    &constants_,
-                                         MPI_Comm                            comm)
+                                         MPI_Comm                            comm,
+                                         std::shared_ptr<const Pictures>     pictures_)
     : names(species)
     , reactions(reactions_)
     , constants(constants_)
+    , pictures(std::move(pictures_))
   {
-    bool on_place = false;
-    for (const NamedExpression &reaction : reactions)
-      for (const std::string &name : places_in_space_and_time)
-        on_place = on_place || is_named(name, reaction.text);
-    compiled = differentiate_once(reactions, species, constants, on_place ? places_in_space_and_time : std::vector<std::string>(), comm);
+    const bool on_place =
+      std::any_of(reactions.begin(), reactions.end(), [&](const NamedExpression &reaction) { return names_place(reaction.text, pictures.get()); });
+    compiled = differentiate_once(reactions, species, constants, on_place ? names_of_places(pictures.get()) : std::vector<std::string>(), comm);
     for (unsigned int c = 0; c < species.size(); ++c)
       formulas += (c > 0 ? ", " : "") + ("f_" + species[c]) + " = " + reactions[c].text;
     for (const auto &[constant, value] : constants)
@@ -97,9 +97,7 @@ namespace leopard
           {
             double *const input = inputs.data() + i * width;
             std::copy_n(u + i * n, n, input);
-            if (places.coordinates != nullptr)
-              std::copy_n(places.coordinates + static_cast<std::size_t>(i) * places.dimension, places.dimension, input + n);
-            input[n + 3] = places.time;
+            evaluate_places(point_of(places, i), places.time, pictures.get(), input + n);
           }
         u = inputs.data();
       }
@@ -115,17 +113,48 @@ namespace leopard
   {
   }
 
-  void BuiltInKinetics::compile(MPI_Comm comm)
+  void BuiltInKinetics::compile(MPI_Comm comm, const Constants &known, const std::shared_ptr<const Pictures> &pictures)
   {
+    if (std::any_of(constants.begin(), constants.end(), [](const Parameter &constant) { return !constant.expression.empty(); }))
+      {
+        std::vector<NamedExpression> on_place = reactions;
+        for (NamedExpression &reaction : on_place)
+          reaction.text = with_constants(reaction.text);
+        compiled = std::make_shared<const ExpressionKinetics>(species(), on_place, known, comm, pictures);
+        return;
+      }
     Constants values;
     for (const Parameter &constant : constants)
       values.emplace_back(constant.name, constant.value);
     compiled = std::make_shared<const ExpressionKinetics>(species(), reactions, values, comm);
   }
 
+  std::string BuiltInKinetics::with_constants(const std::string &reaction) const
+  {
+    // word by word, so that what is put in is not looked at again: it may name constants of the file
+    std::string result, word;
+    for (const char c : reaction + ' ')
+      {
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_')
+          {
+            word += c;
+            continue;
+          }
+        const auto found = std::find_if(constants.begin(), constants.end(), [&](const Parameter &constant) { return constant.name == word; });
+        result += found == constants.end() ? word : "(" + (found->expression.empty() ? to_expression(found->value) : found->expression) + ")";
+        result += c;
+        word.clear();
+      }
+    return dealii::Utilities::trim(result);
+  }
+
   std::string BuiltInKinetics::formula() const
   {
-    return dealii::Utilities::replace_in_string("f = " + reactions[0].text + ", g = " + reactions[1].text, "*", " ");
+    std::string text = dealii::Utilities::replace_in_string("f = " + reactions[0].text + ", g = " + reactions[1].text, "*", " ");
+    for (const Parameter &constant : constants)
+      if (!constant.expression.empty())
+        text += ", " + constant.name + " = " + constant.expression;
+    return text;
   }
 
   double BuiltInKinetics::value(const std::string &name) const

@@ -14,6 +14,8 @@
 
 namespace leopard
 {
+  class Pictures;
+
   /** The reaction of n species, f_1(u_1, ..., u_n, x, t) to f_n, dimensionless. */
   class Kinetics
   {
@@ -62,6 +64,7 @@ namespace leopard
     /**
      * @param species their names, @param reactions one expression for each, with the entry that has it; they may name
      * x, y, z and t
+     * @param pictures that they may name, too
      * @param comm all of whose ranks call this and get the same operations, those of rank 0: GiNaC's order of terms
      * differs between processes.
      * @throws Error naming the entry for whatever is wrong with an expression or a name.
@@ -69,7 +72,8 @@ namespace leopard
     ExpressionKinetics(const std::vector<std::string>     &species,
                        const std::vector<NamedExpression> &reactions,
                        const Constants                    &constants,
-                       MPI_Comm                            comm = MPI_COMM_SELF);
+                       MPI_Comm                            comm     = MPI_COMM_SELF,
+                       std::shared_ptr<const Pictures>     pictures = nullptr);
 
     std::vector<std::string> species() const override { return names; }
     std::string              formula() const override { return formulas; }
@@ -80,11 +84,12 @@ namespace leopard
     const reaction_diffusion::ExpressionTape &tape() const override { return compiled.both; }
 
   private:
-    std::vector<std::string>     names;
-    std::vector<NamedExpression> reactions;
-    Constants                    constants;
-    std::string                  formulas;
-    DifferentiatedExpressions    compiled;
+    std::vector<std::string>        names;
+    std::vector<NamedExpression>    reactions;
+    Constants                       constants;
+    std::string                     formulas;
+    DifferentiatedExpressions       compiled;
+    std::shared_ptr<const Pictures> pictures;
   };
 
   /**
@@ -102,7 +107,8 @@ namespace leopard
     {
       std::string name, documentation;
       double      value; ///< the default, until another one is given
-      double      minimum = 0.;
+      double      minimum    = 0.;
+      std::string expression = {}; ///< in x, y, z, t, in the place of the value; empty: none
     };
 
     /** @param f, g expressions in u, v and the constants. */
@@ -111,8 +117,11 @@ namespace leopard
     std::vector<Parameter>       &parameters() { return constants; }
     const std::vector<Parameter> &parameters() const { return constants; }
 
-    /** To be called when the constants are known, by all ranks of comm, before what follows. @throws Error. */
-    void compile(MPI_Comm comm = MPI_COMM_SELF);
+    /**
+     * To be called when the constants are known, by all ranks of comm, before what follows. @param known, pictures what
+     * constants that are expressions may name. @throws Error.
+     */
+    void compile(MPI_Comm comm = MPI_COMM_SELF, const Constants &known = {}, const std::shared_ptr<const Pictures> &pictures = nullptr);
 
     std::vector<std::string> species() const override { return {"u", "v"}; }
     std::string              formula() const override;
@@ -120,7 +129,8 @@ namespace leopard
     {
       compiled->evaluate(n_nodes, u, rates, jacobian, places);
     }
-    const std::vector<NamedExpression>       &expressions() const override { return reactions; }
+    bool                                      depends_on_place() const override { return compiled && compiled->depends_on_place(); }
+    const std::vector<NamedExpression>       &expressions() const override { return compiled ? compiled->expressions() : reactions; }
     const Constants                          &constants_used() const override { return compiled->constants_used(); }
     const reaction_diffusion::ExpressionTape &tape() const override { return compiled->tape(); }
 
@@ -129,6 +139,9 @@ namespace leopard
     double value(const std::string &name) const;
 
   private:
+    /** A reaction with the values and expressions of the constants in the place of their names. */
+    std::string with_constants(const std::string &reaction) const;
+
     std::vector<Parameter>                    constants;
     std::vector<NamedExpression>              reactions;
     std::shared_ptr<const ExpressionKinetics> compiled;

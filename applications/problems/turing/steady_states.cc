@@ -55,17 +55,17 @@ namespace leopard
     }
 
     /** Newton's method; nothing if it does not converge. */
-    std::optional<State> newton(const Kinetics &kinetics, State u)
+    std::optional<State> newton(const Kinetics &kinetics, State u, const Places &place)
     {
       const unsigned int n = u.size();
       State              r(n), jacobian(n * n), trial(n);
-      kinetics.evaluate(1, u.data(), r.data(), nullptr);
+      kinetics.evaluate(1, u.data(), r.data(), nullptr, place);
       double residual = norm(r);
       for (unsigned int step = 0; step < 100 && std::isfinite(residual); ++step)
         {
           if (residual == 0.)
             return u;
-          kinetics.evaluate(1, u.data(), nullptr, jacobian.data());
+          kinetics.evaluate(1, u.data(), nullptr, jacobian.data(), place);
           const auto update = newton_update(jacobian, r);
           if (!update || !std::isfinite(norm(*update)))
             return std::nullopt;
@@ -75,7 +75,7 @@ namespace leopard
             {
               for (unsigned int c = 0; c < n; ++c)
                 trial[c] = u[c] + damping * (*update)[c];
-              kinetics.evaluate(1, trial.data(), r.data(), nullptr);
+              kinetics.evaluate(1, trial.data(), r.data(), nullptr, place);
               trial_residual = norm(r);
               if (trial_residual < residual)
                 break;
@@ -122,14 +122,14 @@ namespace leopard
     }
   } // namespace
 
-  std::vector<State> find_steady_states(const Kinetics &kinetics, bool positive, const std::vector<State> &guesses)
+  std::vector<State> find_steady_states(const Kinetics &kinetics, bool positive, const std::vector<State> &guesses, const Places &place)
   {
     std::vector<State> all = guesses, found;
     for (const State &start : starts(kinetics.species().size(), positive))
       all.push_back(start);
     for (const State &start : all)
       {
-        const auto state = newton(kinetics, start);
+        const auto state = newton(kinetics, start, place);
         if (!state || (positive && *std::min_element(state->begin(), state->end()) <= 1e-12 * norm(*state)))
           continue;
         const bool is_new = std::none_of(found.begin(), found.end(), [&](const State &other) {

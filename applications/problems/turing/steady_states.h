@@ -14,7 +14,9 @@ namespace leopard
    *
    * @param positive whether only states with all species above zero are wanted
    * @param guesses starts to be tried first, n numbers each; what they lead to stands first in the result
+   * @param place where a reaction that depends on it is looked at
    * @return the states found, without doubles; the same in each run. They need not be all there are.
    */
-  std::vector<std::vector<double>> find_steady_states(const Kinetics &kinetics, bool positive, const std::vector<std::vector<double>> &guesses);
+  std::vector<std::vector<double>>
+  find_steady_states(const Kinetics &kinetics, bool positive, const std::vector<std::vector<double>> &guesses, const Places &place = {});
 } // namespace leopard

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "turing.h"
 
-#include "steady_states.h"
-
+#include <applications/base/number_or_expression.h>
 #include <applications/base/random_numbers.h>
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/parameter_handler.h>
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -28,23 +25,16 @@ namespace leopard
 
   namespace
   {
-    /** The value of the entry 'Diffusion FIELD'. @throws Error. */
-    double diffusion_coefficient(const std::string &field, const std::string &text, const Constants &constants)
+    /** Whether a text is this number, in whatever form. */
+    bool is_number(const std::string &text, double number)
     {
-      double      value = 0.;
-      std::string reason;
-      try
-        {
-          value = value_of({"Turing/Diffusion " + field, text}, constants);
-        }
-      catch (const Error &error)
-        {
-          reason = error.what();
-          reason = "\n  reason: " + reason.substr(0, reason.find('\n'));
-        }
-      if (!(value > 0. && std::isfinite(value)))
-        throw Error("'Turing/Diffusion " + field + "' is '" + text + "'\n  expected: a positive number" + reason);
-      return value;
+      char *end = nullptr;
+      return std::strtod(text.c_str(), &end) == number && *end == '\0';
+    }
+
+    std::string text_of(const Coefficient &coefficient)
+    {
+      return coefficient.is_number() ? to_string(coefficient.number()) : coefficient.expression();
     }
 
     /** What a built-in kinetics requires of its steady state, unless the user says otherwise. */
@@ -85,24 +75,25 @@ namespace leopard
 
   std::string Turing::description() const
   {
-    if (!uses_expressions() && diffusion_coefficients[0] == 1.)
-      return "Turing system: u_t = gamma f + laplace u, v_t = gamma g + kappa laplace v, " + kinetics->formula() + ", gamma = " + to_string(gamma) +
-             ", kappa = " + to_string(diffusion_coefficients[1]);
+    if (!uses_expressions() && has_constant_coefficients() && diffusion(0, {}) == 1.)
+      return "Turing system: u_t = gamma f + laplace u, v_t = gamma g + kappa laplace v, " + kinetics->formula() + ", gamma = " + text_of(gamma) +
+             ", kappa = " + to_string(diffusion(1, {}));
     std::string text = "Turing system: ";
     for (unsigned int c = 0; c < species.size(); ++c)
       text += species[c] + "_t = gamma " + (uses_expressions() ? "f_" + species[c] : std::string(c == 0 ? "f" : "g")) + " + " +
-              to_string(diffusion_coefficients[c]) + " laplace " + species[c] + ", ";
-    return text + kinetics->formula() + ", gamma = " + to_string(gamma);
+              diffusions[c].description(species[c]) + ", ";
+    return text + kinetics->formula() + ", gamma = " + text_of(gamma);
   }
 
   void Turing::prepare(const GivenValue &given)
   {
+    picture_names = Pictures::names_in(given("Images"));
     if (const std::string value = given("Kinetics"); value == "expressions" || built_in.count(value) == 1)
       chosen_kinetics = value;
     if (!uses_expressions())
       {
         kinetics          = built_in.at(chosen_kinetics);
-        has_own_diffusion = !given("Diffusion u").empty();
+        has_own_diffusion = !given("Diffusion u").empty() || !given("Diffusion tensor u").empty();
         return;
       }
     if (const std::string value = given("Species"); !value.empty())
@@ -121,21 +112,29 @@ namespace leopard
     prm.declare_entry(
       "gamma",
       uses_expressions() || has_own_diffusion ? "1" : "1000",
-      Double(0.),
+      NumberOrExpression(0., picture_names),
       "Strength of the reaction, the domain's size squared over the diffusion of u; with expressions or a 'Diffusion u' the default is 1. "
       "Dimensionless.");
     prm.declare_entry("kappa",
                       to_string(kinetics->default_kappa()),
-                      Double(0.),
+                      NumberOrExpression(0., picture_names, "x, y, z"),
                       "Diffusion of v against that of u; not with expressions or a 'Diffusion v'. The default is 10" + other_kappas(built_in) +
                         ". Dimensionless.");
     for (const auto &[kinetics_name, kinetics_object] : built_in)
       for (const auto &parameter : kinetics_object->parameters())
         prm.declare_entry(kinetics_name + " " + parameter.name,
                           to_string(parameter.value),
-                          Double(parameter.minimum),
+                          NumberOrExpression(parameter.minimum, picture_names),
                           kinetics_name + ", " + kinetics_object->formula() + ": " + parameter.documentation + ". Dimensionless.");
     declare_expressions(prm);
+    prm.declare_entry(
+      "Images",
+      "",
+      Anything(),
+      "Functions of x and y from files, for all expressions of this section: 'coat: coat.png, rain: rain.csv'. PNG and PGM have values "
+      "from 0 (black) to 1 (white), of colours the luma, CSV the numbers of its lines. The first row is at the top, the largest y; the "
+      "picture is stretched over a box around the domain and bilinear between the centres of its pixels. Files are relative to the "
+      "folder of the parameter file. Empty: none.");
     prm.declare_entry(
       "Steady state",
       uses_expressions() ? "positive" : default_steady_state(*kinetics),
@@ -166,13 +165,7 @@ namespace leopard
           Anything(),
           "Kinetics 'expressions': the reaction of " + field +
             ", an expression in the species, x, y, z, t and constants; it may have if(CONDITION, YES, NO), min, max and abs. Dimensionless.");
-        prm.declare_entry(
-          "Diffusion " + field,
-          "",
-          Anything(),
-          "Diffusion coefficient of " + field +
-            "; needed for kinetics 'expressions'. Others have 1 for u and kappa times that for v unless it is given, as the literature has "
-            "it on a domain of its size: with 'gamma' = 1 times and lengths are then those of the literature. Dimensionless.");
+        declare_diffusion(prm, field);
         prm.declare_entry(
           "Noise " + field,
           "",
@@ -184,10 +177,33 @@ namespace leopard
       }
   }
 
+  void Turing::declare_diffusion(dealii::ParameterHandler &prm, const std::string &field)
+  {
+    prm.declare_entry(
+      "Diffusion " + field,
+      "",
+      Anything(),
+      "Diffusion coefficient D of " + field + " in div(D grad " + field +
+        "), a number or an expression in x, y, z; needed for kinetics 'expressions'. Others have 1 for u and kappa times that for v unless it is "
+        "given, as the literature has it on a domain of its size: with 'gamma' = 1 times and lengths are then those of the literature. "
+        "Dimensionless.");
+    prm.declare_entry(
+      "Diffusion tensor " + field,
+      "",
+      Anything(),
+      "Diffusion of " + field +
+        " that is faster in one direction than in another, in the place of the coefficient: the entries D_xx, D_xy, D_yy of a symmetric "
+        "positive definite matrix, in space and on surfaces D_xx, D_xy, D_xz, D_yy, D_yz, D_zz, each a number or an expression in x, "
+        "y, z. Empty: none. Dimensionless.");
+  }
+
   void Turing::read_parameters(dealii::ParameterHandler &prm)
   {
     read_constants_of(prm);
-    gamma                    = prm.get_double("gamma");
+    read_images(prm);
+    gamma                    = Coefficient("Turing/gamma", prm.get("gamma"), constants, pictures);
+    coefficients             = {gamma};
+    least_values             = {0.};
     perturbation             = prm.get_double("Perturbation");
     seed                     = prm.get_integer("Seed");
     starts_from_steady_state = prm.get_bool("Start from steady state");
@@ -207,12 +223,26 @@ namespace leopard
         strengths.push_back({"Turing/Noise " + field, text.empty() ? "0" : text});
         given = given || !text.empty();
       }
-    noise = given ? std::make_shared<ExpressionKinetics>(species, strengths, constants, comm) : nullptr;
+    noise = given ? std::make_shared<ExpressionKinetics>(species, strengths, constants, comm, pictures) : nullptr;
   }
 
   void Turing::noise_strength(unsigned int n_nodes, const double *u, double *strengths, const Places &places) const
   {
     noise->evaluate(n_nodes, u, strengths, nullptr, places);
+  }
+
+  void Turing::read_images(dealii::ParameterHandler &prm)
+  {
+    pictures.reset();
+    const std::string text = prm.get("Images");
+    if (text.empty())
+      return;
+    std::vector<std::string> taken = species;
+    for (const char *name : {"x", "y", "z", "t"})
+      taken.emplace_back(name);
+    for (const auto &[name, value] : constants)
+      taken.push_back(name);
+    pictures = Pictures::read("Turing/Images", text, folder, taken, comm);
   }
 
   void Turing::read_kinetics(dealii::ParameterHandler &prm)
@@ -226,138 +256,101 @@ namespace leopard
         if (read_species(prm.get("Species")) != species)
           throw Error("'Turing/Species' is '" + prm.get("Species") + "', but 'Turing/Kinetics' is " + chosen_kinetics +
                       ", whose species are u, v\n  expected: set Kinetics = expressions, or no Species");
-        for (auto &parameter : built_in.at(chosen_kinetics)->parameters())
-          parameter.value = prm.get_double(chosen_kinetics + " " + parameter.name);
-        built_in.at(chosen_kinetics)->compile(comm);
-        read_diffusion(prm);
+        read_constants_of_kinetics(prm);
+        built_in.at(chosen_kinetics)->compile(comm, constants, pictures);
+        read_diffusion_of_built_in(prm);
         return;
       }
-    if (prm.get_double("kappa") != 10.)
+    if (!is_number(prm.get("kappa"), 10.))
       throw Error("'Turing/kappa' is given, but 'Turing/Kinetics' is expressions\n  expected: 'Diffusion " + species[0] +
                   "' and so on, and no kappa");
     std::vector<NamedExpression> reactions;
-    diffusion_coefficients.clear();
+    diffusions.clear();
     for (const std::string &field : species)
       {
-        const std::string reaction = prm.get("Reaction " + field), diffusion = prm.get("Diffusion " + field);
-        if (reaction.empty() || diffusion.empty())
+        const std::string reaction = prm.get("Reaction " + field);
+        if (reaction.empty() || (prm.get("Diffusion " + field).empty() && prm.get("Diffusion tensor " + field).empty()))
           throw Error("'Turing/" + std::string(reaction.empty() ? "Reaction " : "Diffusion ") + field + "' is missing, and 'Turing/Species' names " +
-                      field + "\n  expected: " + (reaction.empty() ? "one expression" : "one positive number") + " for each species");
+                      field + "\n  expected: " + (reaction.empty() ? "one expression" : "one positive number, or an expression,") +
+                      " for each species");
         reactions.push_back({"Turing/Reaction " + field, reaction});
-        diffusion_coefficients.push_back(diffusion_coefficient(field, diffusion, constants));
+        diffusions.push_back(read_diffusion(prm, field));
       }
-    kinetics = std::make_shared<ExpressionKinetics>(species, reactions, constants, comm);
+    kinetics = std::make_shared<ExpressionKinetics>(species, reactions, constants, comm, pictures);
   }
 
-  void Turing::read_diffusion(dealii::ParameterHandler &prm)
+  void Turing::read_constants_of_kinetics(dealii::ParameterHandler &prm)
   {
-    const std::string of_u = prm.get("Diffusion u"), of_v = prm.get("Diffusion v");
-    const double      kappa = prm.get_double("kappa"), first = of_u.empty() ? 1. : diffusion_coefficient("u", of_u, constants);
-    if (!of_v.empty() && kappa != kinetics->default_kappa())
-      throw Error("'Turing/Diffusion v' and 'Turing/kappa' are given\n  expected: one of the two");
-    diffusion_coefficients = {first, of_v.empty() ? kappa * first : diffusion_coefficient("v", of_v, constants)};
-  }
-
-  void Turing::read_steady_state(dealii::ParameterHandler &prm)
-  {
-    steady_states.clear();
-    chosen_state.clear();
-    const std::string kind = prm.get("Steady state");
-    if (kind == "none" || kinetics->depends_on_place())
+    for (auto &parameter : built_in.at(chosen_kinetics)->parameters())
       {
-        if (starts_from_steady_state)
-          throw Error("'Turing/Start from steady state' is true, but " +
-                      std::string(kind == "none"
-                                    ? "'Turing/Steady state' is none\n  expected: positive or any, or initial values"
-                                    : "the reaction depends on x, y, z or t and has no homogeneous steady state\n  expected: initial values"));
-        return;
-      }
-    std::vector<std::vector<double>> guesses;
-    if (const std::string text = prm.get("Steady state guess"); !text.empty())
-      {
-        const Constants     given = read_constants("Turing/Steady state guess", text, constants);
-        std::vector<double> guess;
-        for (const std::string &field : species)
-          for (const auto &[constant, value] : given)
-            if (constant == field)
-              guess.push_back(value);
-        if (guess.size() != species.size() || given.size() != species.size())
-          throw Error("'Turing/Steady state guess' is '" + text + "'\n  expected: one number for each species, for example '" + species[0] +
-                      ": 1, ...'");
-        guesses.push_back(guess);
-      }
-    if (const auto guess = kinetics->steady_state_guess(); !guess.empty())
-      guesses.push_back(guess);
-    steady_states = find_steady_states(*kinetics, kind == "positive", guesses);
-    if (steady_states.empty())
-      throw Error("the " + chosen_kinetics + (uses_expressions() ? " of 'Turing/Kinetics' have" : " kinetics has") + " no " +
-                  (kind == "positive" ? "positive " : "") + "homogeneous steady state that Newton's method finds: " + kinetics->formula() +
-                  "\n  expected: constants for which the reaction vanishes at " + (kind == "positive" ? "positive " : "") +
-                  "values of all species; a 'Turing/Steady state guess' near them; or 'Turing/Steady state' = " +
-                  (kind == "positive" ? "any, if values need not be positive, or " : "") + "none, if there need not be one");
-    choose_steady_state(!guesses.empty());
-  }
-
-  void Turing::choose_steady_state(bool first_is_from_guess)
-  {
-    // the one that a guess has led to, or else the first that forms patterns, or else the first that is stable, or else
-    // the first
-    chosen_state = steady_states[0];
-    if (first_is_from_guess || steady_states.size() == 1)
-      return;
-    int best = -1;
-    for (const auto &state : steady_states)
-      {
-        const TuringAnalysis analysis(linearize(state), Domain());
-        const int            rank = !analysis.stable_without_diffusion ? 0 : analysis.bands.empty() ? 1 : 2;
-        if (rank > best)
+        const std::string name = chosen_kinetics + " " + parameter.name, text = prm.get(name);
+        const Coefficient constant("Turing/" + name, text, constants, pictures);
+        parameter.expression = constant.is_number() ? "" : text;
+        if (constant.is_number())
           {
-            best         = rank;
-            chosen_state = state;
+            parameter.value = constant.number();
+            continue;
           }
+        coefficients.push_back(constant);
+        least_values.push_back(parameter.minimum);
       }
   }
 
-  LinearizedSystem Turing::linearize(const std::vector<double> &state) const
+  Diffusion Turing::read_diffusion(dealii::ParameterHandler &prm, const std::string &field) const
   {
-    LinearizedSystem system;
-    system.species      = species;
-    system.steady_state = state;
-    system.diffusion    = diffusion_coefficients;
-    system.jacobian.resize(state.size() * state.size());
-    reaction(1, state.data(), nullptr, system.jacobian.data());
-    return system;
+    const std::string scalar = "Diffusion " + field, tensor = "Diffusion tensor " + field;
+    if (prm.get(tensor).empty())
+      return Diffusion("Turing/" + scalar, prm.get(scalar), constants, pictures);
+    if (!prm.get(scalar).empty())
+      throw Error("'Turing/" + scalar + "' and 'Turing/" + tensor + "' are given\n  expected: one of the two");
+    return Diffusion::tensor("Turing/" + tensor, prm.get(tensor), constants, dimension, pictures);
   }
 
-  Forecast Turing::analyze(const Domain &domain, std::string &text, nlohmann::json &report) const
+  void Turing::read_diffusion_of_built_in(dealii::ParameterHandler &prm)
   {
-    if (chosen_state.empty())
-      {
-        text = "  no analysis: the reaction depends on x, y, z or t, so that there is no homogeneous steady state";
+    const auto is_given = [&](const std::string &field) { return !(prm.get("Diffusion " + field) + prm.get("Diffusion tensor " + field)).empty(); };
+    const std::string kappa = prm.get("kappa");
+    if (is_named("t", kappa))
+      throw Error("'Turing/kappa' is '" + kappa + "', which names the time t\n  expected: a number, or an expression in x, y, z");
+    if (is_given("v") && !is_number(kappa, kinetics->default_kappa()))
+      throw Error("'Turing/Diffusion v' and 'Turing/kappa' are given\n  expected: one of the two");
+    const Diffusion of_u = is_given("u") ? read_diffusion(prm, "u") : Diffusion(1.);
+    diffusions           = {
+                of_u, is_given("v") ? read_diffusion(prm, "v") : Diffusion(Coefficient("Turing/kappa", kappa, constants, pictures), of_u, constants, pictures)};
+  }
+
+  std::string Turing::diffusion_entry(unsigned int c) const
+  {
+    const std::string entry = diffusions[c].entry_name();
+    return !entry.empty() ? entry : c == 0 ? "Turing/Diffusion u" : "Turing/kappa";
+  }
+
+  bool Turing::has_constant_coefficients() const
+  {
+    return std::all_of(diffusions.begin(), diffusions.end(), [](const Diffusion &d) { return d.is_constant() && !d.is_tensor(); });
+  }
+
+  std::vector<double> Turing::proportional_diffusion() const
+  {
+    std::vector<double> result = Problem::proportional_diffusion();
+    if (!result.empty())
+      return result;
+    for (const Diffusion &d : diffusions)
+      if (const auto ratio = d.ratio_to(diffusions[0]); ratio && *ratio > 0.)
+        result.push_back(*ratio);
+      else
         return {};
-      }
-    const TuringAnalysis analysis(linearize(chosen_state), domain);
-    text   = analysis.text();
-    report = analysis.report();
-    if (steady_states.size() > 1)
-      text += "\n  other steady states were found (" + std::to_string(steady_states.size() - 1) + "); 'Turing/Steady state guess' chooses another";
-    if (std::any_of(source.begin(), source.end(), [](const Expression &s) { return !s.is_zero(); }))
-      text += "\n  the sources of the parameter file are left out of the analysis";
-    report["steady_states_found"] = steady_states;
-    Forecast forecast{analysis.pattern, analysis.pattern ? analysis.wavelength : 0., {}};
-    for (const TuringAnalysis::Band &band : analysis.bands)
-      forecast.bands.emplace_back(band.k_min, band.k_max);
-    return forecast;
+    return result;
   }
 
   std::optional<reaction_diffusion::KineticsChoice> Turing::library_kinetics() const
   {
-    if (kinetics->depends_on_place())
+    if (reaction_depends_on_place())
       return {};
     const auto compiled = reaction_diffusion::kinetics_names();
     if (uses_expressions() || std::find(compiled.begin(), compiled.end(), chosen_kinetics) == compiled.end())
-      return reaction_diffusion::KineticsChoice{"expressions", {}, gamma, kinetics->tape()};
-    reaction_diffusion::KineticsChoice choice{chosen_kinetics, {}, gamma, {}};
+      return reaction_diffusion::KineticsChoice{"expressions", {}, gamma.number(), kinetics->tape()};
+    reaction_diffusion::KineticsChoice choice{chosen_kinetics, {}, gamma.number(), {}};
     for (const auto &[name, value] : kinetics->constants_used())
       choice.constants.push_back(value);
     return choice;
@@ -368,23 +361,35 @@ namespace leopard
     ManufacturedSolution result = Problem::manufactured();
     result.reaction             = kinetics->expressions();
     result.reaction_constants   = kinetics->constants_used();
-    result.reaction_factor      = gamma;
+    result.reaction_factor      = gamma.is_number() ? gamma.number() : 1.;
+    for (NamedExpression &reaction : result.reaction)
+      if (!gamma.is_number())
+        reaction.text = "(" + gamma.expression() + ")*(" + reaction.text + ")";
+    for (unsigned int c = 0; c < species.size(); ++c)
+      result.diffusion[c] = diffusions[c].expressions();
     return result;
-  }
-
-  double Turing::diffusion(unsigned int c, const dealii::Point<3> & /*x*/) const
-  {
-    return diffusion_coefficients[c];
   }
 
   void Turing::reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places) const
   {
     kinetics->evaluate(n_nodes, u, rates, jacobian, places);
+    static thread_local std::vector<double> factors; // of the nodes
+    factors.resize(n_nodes);
+    gamma.evaluate(n_nodes, places, factors.data());
     const std::size_t n = species.size();
     for (std::size_t i = 0; rates != nullptr && i < n_nodes * n; ++i)
-      rates[i] *= gamma;
+      rates[i] *= factors[i / n];
     for (std::size_t i = 0; jacobian != nullptr && i < n_nodes * n * n; ++i)
-      jacobian[i] *= gamma;
+      jacobian[i] *= factors[i / (n * n)];
+  }
+
+  std::string Turing::complaint_at(unsigned int n_nodes, const Places &places) const
+  {
+    for (std::size_t i = 0; i < coefficients.size(); ++i)
+      if (!coefficients[i].is_number())
+        if (const std::string text = coefficients[i].complaint(n_nodes, places, least_values[i]); !text.empty())
+          return text;
+    return "";
   }
 
   double Turing::initial_value(unsigned int c, const dealii::Point<3> &x) const

@@ -4,6 +4,7 @@
 #include "kinetics.h"
 #include "turing_analysis.h"
 
+#include <applications/problems/coefficient.h>
 #include <applications/problems/problem.h>
 
 #include <cstdint>
@@ -14,8 +15,9 @@ namespace leopard
   /**
    * Reaction-diffusion systems of n species with no-flux boundaries,
    *
-   *   du_c/dt = gamma f_c(u_1, ..., u_n, x, t) + D_c laplace u_c + sigma_c(u_1, ..., u_n, x, t) dW_c/dt.
+   *   du_c/dt = gamma f_c(u_1, ..., u_n, x, t) + D_c laplace u_c + sigma_c(u_1, ..., u_n, x, t) dW_c/dt,
    *
+   * or div(D_c grad u_c) where D_c depends on x or is a matrix; gamma and the constants of f may depend on x and t.
    * Built-in kinetics have two species with D = (1, kappa) (thesis, equations (4.23) and (4.24)), or diffusion
    * coefficients of the file, as the literature has them on a domain of its size; "expressions" are of any number.
    * Initial values are expressions or the homogeneous steady state of the kinetics, plus a seeded random perturbation
@@ -35,9 +37,14 @@ namespace leopard
     void                     prepare(const GivenValue &given) override;
     void                     declare_parameters(dealii::ParameterHandler &prm) override;
     void                     read_parameters(dealii::ParameterHandler &prm) override;
-    double                   diffusion(unsigned int c, const dealii::Point<3> &x) const override;
+    double                   diffusion(unsigned int c, const dealii::Point<3> &x) const override { return diffusions[c].value(x); }
+    const Diffusion         *diffusion_tensor(unsigned int c) const override { return diffusions[c].is_tensor() ? &diffusions[c] : nullptr; }
+    std::string              diffusion_entry(unsigned int c) const override;
+    bool                     has_constant_coefficients() const override;
+    std::vector<double>      proportional_diffusion() const override;
     void         reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const override;
-    bool         reaction_depends_on_place() const override { return kinetics->depends_on_place(); }
+    std::string  complaint_at(unsigned int n_nodes, const Places &places) const override;
+    bool         reaction_depends_on_place() const override { return kinetics->depends_on_place() || !gamma.is_number(); }
     bool         has_noise() const override { return noise != nullptr; }
     void         noise_strength(unsigned int n_nodes, const double *u, double *strengths, const Places &places = {}) const override;
     double       initial_value(unsigned int c, const dealii::Point<3> &x) const override;
@@ -57,26 +64,44 @@ namespace leopard
     ManufacturedSolution manufactured() const override;
 
   private:
-    bool             uses_expressions() const { return chosen_kinetics == "expressions"; }
-    void             read_diffusion(dealii::ParameterHandler &prm);
-    void             declare_expressions(dealii::ParameterHandler &prm);
-    void             read_kinetics(dealii::ParameterHandler &prm);
-    void             read_noise(dealii::ParameterHandler &prm);
-    void             read_steady_state(dealii::ParameterHandler &prm);
-    void             choose_steady_state(bool first_is_from_guess);
-    LinearizedSystem linearize(const std::vector<double> &state) const;
+    bool      uses_expressions() const { return chosen_kinetics == "expressions"; }
+    void      declare_diffusion(dealii::ParameterHandler &prm, const std::string &field);
+    void      declare_expressions(dealii::ParameterHandler &prm);
+    void      read_images(dealii::ParameterHandler &prm);
+    void      read_kinetics(dealii::ParameterHandler &prm);
+    void      read_constants_of_kinetics(dealii::ParameterHandler &prm);
+    Diffusion read_diffusion(dealii::ParameterHandler &prm, const std::string &field) const;
+    void      read_diffusion_of_built_in(dealii::ParameterHandler &prm);
+    void      read_noise(dealii::ParameterHandler &prm);
+    void      read_steady_state(dealii::ParameterHandler &prm);
+
+    /** Whether steady states or their stability depend on the place. */
+    bool                analysis_depends_on_place() const;
+    std::vector<double> choose_steady_state(const std::vector<std::vector<double>> &states, const Places *place) const;
+    /** @param place null: with gamma = 1 and equal diffusion, for what does not depend on these. */
+    LinearizedSystem linearize(const std::vector<double> &state, const Places *place) const;
+    /** The steady states of the reaction at a place. */
+    std::vector<std::vector<double>> states_at(const Places &place) const;
+    /** Why there is no analysis at a place: which coefficient is none there; or nothing. */
+    std::string complaint_of_coefficients(const Places &place) const;
+    std::string range_over(const Domain &domain, nlohmann::json &report) const;
 
     std::map<std::string, std::shared_ptr<BuiltInKinetics>> built_in;
     std::string                                             chosen_kinetics = "Schnakenberg"; ///< as prepare() has found it
     std::vector<std::string>                                species         = {"u", "v"};
     std::shared_ptr<const Kinetics>                         kinetics;
     std::shared_ptr<const ExpressionKinetics>               noise; ///< the strengths as "reactions"; null for none
-    std::vector<double>                                     diffusion_coefficients;
-    bool                             has_own_diffusion        = false; ///< built-in kinetics with 'Diffusion u', as prepare() has found it
-    double                           gamma                    = 1000.;
+    std::vector<std::string>                                picture_names; ///< as prepare() has found them
+    std::vector<Diffusion>                                  diffusions;
+    std::vector<Coefficient>                                coefficients; ///< gamma and constants of built-in kinetics that are expressions
+    std::vector<double>                                     least_values; ///< that these may have
+    bool                             has_own_diffusion        = false;    ///< built-in kinetics with 'Diffusion u', as prepare() has found it
+    Coefficient                      gamma                    = Coefficient(1000.);
     double                           perturbation             = 0.;
     bool                             starts_from_steady_state = false;
-    std::vector<std::vector<double>> steady_states; ///< all that were found
+    std::string                      wanted_state             = "positive"; ///< the entry 'Steady state'
+    std::vector<std::vector<double>> guesses;                               ///< where the search for it begins
+    std::vector<std::vector<double>> steady_states;                         ///< all that were found
     std::vector<double>              chosen_state;
   };
 } // namespace leopard

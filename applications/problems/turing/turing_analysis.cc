@@ -34,17 +34,25 @@ namespace leopard
 
   std::vector<std::complex<double>> LinearizedSystem::eigenvalues(double k_squared) const
   {
+    std::vector<double> decay = diffusion;
+    for (double &rate : decay)
+      rate *= k_squared;
+    return eigenvalues_with(decay);
+  }
+
+  std::vector<std::complex<double>> LinearizedSystem::eigenvalues_with(const std::vector<double> &decay) const
+  {
     LAPACKFullMatrix<double> matrix(n());
     for (unsigned int c = 0; c < n(); ++c)
       for (unsigned int d = 0; d < n(); ++d)
-        matrix(c, d) = jacobian[c * n() + d] - (c == d ? k_squared * diffusion[c] : 0.);
+        matrix(c, d) = jacobian[c * n() + d] - (c == d ? decay[c] : 0.);
     // LAPACK ends the program over what is not finite, with the exit code 0
     for (unsigned int c = 0; c < n(); ++c)
       for (unsigned int d = 0; d < n(); ++d)
         if (!std::isfinite(matrix(c, d)))
           throw Error(
             "the Turing analysis meets numbers beyond the range of double precision, at the wave number " +
-            dealii::Patterns::Tools::to_string(std::sqrt(k_squared)) +
+            dealii::Patterns::Tools::to_string(std::sqrt(decay[0] / diffusion[0])) +
             "\n  expected: constants, 'Turing/gamma' and diffusion coefficients of another size, or 'Turing/Steady state = none', which leaves the "
             "analysis out");
     matrix.compute_eigenvalues();
@@ -61,6 +69,25 @@ namespace leopard
     : system(system_)
     , domain(domain_)
   {
+    has_known_modes = domain.has_known_modes();
+    if (is_anisotropic())
+      find_direction();
+    check_system();
+    eigenvalues                               = system.eigenvalues(0.);
+    stable_without_diffusion                  = eigenvalues.front().real() <= zero();
+    const std::vector<Band> of_all_directions = bands;
+    bands.clear();
+    find_bands();
+    if (is_anisotropic())
+      bands = of_all_directions;
+    find_modes();
+    if (system.n() == 2)
+      check_conditions();
+    predict();
+  }
+
+  void TuringAnalysis::check_system() const
+  {
     for (const double coefficient : system.diffusion)
       if (!(coefficient > 0.))
         throw Error("a diffusion coefficient is " + dealii::Patterns::Tools::to_string(coefficient) +
@@ -70,13 +97,11 @@ namespace leopard
       if (!std::isfinite(entry))
         throw Error("the derivatives of the kinetics are not finite at the homogeneous steady state"
                     "\n  expected: other constants, or 'Turing/Steady state = none', which leaves the analysis out");
-    eigenvalues              = system.eigenvalues(0.);
-    stable_without_diffusion = eigenvalues.front().real() <= zero_growth * largest_entry(system.jacobian);
-    find_bands();
-    find_modes();
-    if (system.n() == 2)
-      check_conditions();
-    predict();
+  }
+
+  double TuringAnalysis::zero() const
+  {
+    return zero_growth * largest_entry(system.jacobian);
   }
 
   void TuringAnalysis::find_bands()
@@ -114,8 +139,8 @@ namespace leopard
       grid.push_back((zeros[i] + zeros[i + 1]) / 2.);
     std::sort(grid.begin(), grid.end());
 
-    const double zero       = zero_growth * largest_entry(system.jacobian);
-    const auto   is_growing = [&](double s) { return growth(s) > zero; };
+    const double least      = zero();
+    const auto   is_growing = [&](double s) { return growth(s) > least; };
     const auto   boundary   = [&](double low, double high) {
       const bool at_low = is_growing(low);
       for (unsigned int i = 0; i < 100 && high - low > 1e-13 * high; ++i)
@@ -156,6 +181,12 @@ namespace leopard
   void TuringAnalysis::find_modes()
   {
     constexpr double most = 20000.;
+    if (is_anisotropic())
+      {
+        if (has_known_modes)
+          find_modes_by_axes();
+        return;
+      }
     for (const Band &band : bands)
       n_modes += domain.dimension == 2 ? domain.measure * (std::pow(band.k_max, 2) - std::pow(band.k_min, 2)) / (4. * PI)
                                        : domain.measure * (std::pow(band.k_max, 3) - std::pow(band.k_min, 3)) / (6. * PI * PI);
@@ -233,7 +264,9 @@ namespace leopard
 
   void TuringAnalysis::predict()
   {
-    const double k_chosen = modes.empty() ? k_fastest : modes.front().k;
+    double k_chosen = modes.empty() ? k_fastest : modes.front().k;
+    if (is_anisotropic() && !prefers_direction && longest > 0.)
+      k_chosen = 2. * PI / std::sqrt(shortest * longest); // that of as many spots in the plane
     if (k_chosen > 0. && !bands.empty())
       {
         // spots on a hexagonal lattice have the distance 2 wavelengths / sqrt(3), on a body-centred cubic one sqrt(3/2)

@@ -3,6 +3,8 @@
 
 #include <applications/problems/domain.h>
 
+#include <deal.II/base/symmetric_tensor.h>
+
 #include <nlohmann/json_fwd.hpp>
 
 #include <complex>
@@ -19,10 +21,21 @@ namespace leopard
     std::vector<double>      jacobian;     ///< J = dr/du at u*, n n numbers, by rows
     std::vector<double>      diffusion;    ///< the diagonal of D, n positive numbers
 
+    /** Of anisotropic diffusion: a matrix D_c for each species, of which space_dimension rows count. Otherwise none. */
+    std::vector<dealii::SymmetricTensor<2, 3>> tensors;
+    unsigned int                               space_dimension = 2;
+
     unsigned int n() const { return species.size(); }
+
+    /**
+     * The system for wave vectors k e in the direction e, a unit vector: D has the diagonal e . D_c e, and no tensors.
+     */
+    LinearizedSystem along(const dealii::Tensor<1, 3> &direction) const;
 
     /** The eigenvalues of J - k^2 D, the one with the largest real part first. By LAPACK. */
     std::vector<std::complex<double>> eigenvalues(double k_squared) const;
+    /** The same of J - diag(decay), n numbers. */
+    std::vector<std::complex<double>> eigenvalues_with(const std::vector<double> &decay) const;
   };
 
   /**
@@ -42,6 +55,10 @@ namespace leopard
    * A Turing pattern forms if the state is stable for k = 0 and unstable for a wave number that the domain has. What
    * the linear theory cannot know: patterns that need a large disturbance, and how a pattern changes after it has
    * formed.
+   *
+   * With anisotropic diffusion a disturbance with the wave vector k e has the matrix J - k^2 diag(e . D_c e): the
+   * analysis is that of the direction e of the fastest growth, and stripes are expected across it. Where all D_c are
+   * proportional all directions grow equally fast, each with a wave number of its own.
    */
   struct TuringAnalysis
   {
@@ -70,7 +87,15 @@ namespace leopard
     std::vector<std::complex<double>> eigenvalues; ///< of J
     bool                              stable_without_diffusion = false;
     Conditions                        conditions; ///< two species only
-    std::vector<Band>                 bands;      ///< of the unstable wave numbers, ascending
+    std::vector<Band>                 bands;      ///< of the unstable wave numbers, ascending; of anisotropic diffusion in any direction
+
+    // of anisotropic diffusion; the angle of a direction in the plane is the one from the x axis
+    dealii::Tensor<1, 3> direction;                 ///< that of the fastest growth, a unit vector with its sign left open
+    bool                 prefers_direction = false; ///< whether others grow more slowly
+    double               slowest_direction = 0.;    ///< the largest growth rate in the direction where this is least
+    double               shortest          = 0.;    ///< of the fastest wavelengths of all directions
+    double               longest           = 0.;    ///< of these
+    bool                 has_known_modes   = false; ///< whether those of the domain are known for this diffusion
 
     double k_fastest   = 0.; ///< the fastest growing wave number of an unbounded domain; if nothing grows: the slowest decaying
     double growth_rate = 0.; ///< of k_fastest
@@ -85,14 +110,21 @@ namespace leopard
     bool        pattern = false; ///< whether small disturbances will form a Turing pattern
     std::string reason;          ///< why not
 
+    bool is_anisotropic() const { return !system.tensors.empty(); }
+
     /** Lines for the log. */
     std::string text() const;
     /** The same for run.json. */
     nlohmann::json report() const;
 
   private:
-    bool        is_unstable(double k_squared) const;
-    double      growth(double k_squared) const { return system.eigenvalues(k_squared).front().real(); }
+    bool   is_unstable(double k_squared) const;
+    double growth(double k_squared) const { return system.eigenvalues(k_squared).front().real(); }
+    /** What counts as zero against rounding errors (of kinetics that conserve a mass). */
+    double      zero() const;
+    void        check_system() const;
+    void        find_direction();
+    void        find_modes_by_axes();
     void        find_bands();
     void        find_fastest(const std::vector<double> &grid, double best);
     void        find_modes();

@@ -54,6 +54,32 @@ namespace leopard
     }
   } // namespace
 
+  namespace
+  {
+    /** From the x axis, in degrees, without rounding errors of the search. */
+    double angle(const dealii::Tensor<1, 3> &e)
+    {
+      return std::round(std::atan2(e[1], e[0]) * 180. / std::acos(-1.) * 1e3) / 1e3 + 0.;
+    }
+
+    /** "the angle 30 degrees to the x axis", or "the direction (0, 0, 1)". */
+    std::string direction_name(const LinearizedSystem &system, const dealii::Tensor<1, 3> &e)
+    {
+      if (system.space_dimension == 2)
+        return "the angle " + number(angle(e)) + " degrees to the x axis";
+      return "the direction (" + list(3, [&](unsigned int d) { return number(std::abs(e[d]) < 1e-5 ? 0. : e[d]); }) + ")";
+    }
+
+    /** Stripes across a direction. */
+    std::string stripes(const LinearizedSystem &system, const dealii::Tensor<1, 3> &e)
+    {
+      if (system.space_dimension == 3)
+        return "of sheets across this direction";
+      return "of stripes across this direction, which run at the angle " + number(angle(e) > 0. ? angle(e) - 90. : angle(e) + 90.) +
+             " degrees to the x axis";
+    }
+  } // namespace
+
   std::string TuringAnalysis::why_stable() const
   {
     const std::string stable = "the homogeneous steady state is stable against small disturbances of every wave number";
@@ -77,9 +103,9 @@ namespace leopard
                (eigenvalues.front().imag() != 0. ? "oscillate" : "leave it for another state") + " everywhere at once";
     else if (bands.empty())
       reason = why_stable();
-    else if (domain.has_known_modes() ? n_modes == 0. : n_modes < 0.5)
+    else if (has_known_modes ? n_modes == 0. : n_modes < 0.5)
       {
-        const std::string modes_text = !domain.has_known_modes()
+        const std::string modes_text = !has_known_modes
                                          ? "holds none of the domain's wave numbers, after Weyl's law (" + number(n_modes) + " of them)"
                                          : "holds none of the domain's wave numbers";
         reason                       = "the domain is too small or its modes just miss the band: the band of unstable wave numbers " + modes_text;
@@ -101,7 +127,8 @@ namespace leopard
     if (n == 2)
       {
         const auto met = [](bool is_met) { return is_met ? " (met)" : " (not met)"; };
-        result += "\n  conditions: f_u + g_v = " + number(conditions.trace) + " < 0" + met(conditions.trace < 0.) +
+        result += std::string("\n  conditions") + (prefers_direction ? " in the direction of the fastest growth" : "") +
+                  ": f_u + g_v = " + number(conditions.trace) + " < 0" + met(conditions.trace < 0.) +
                   ", f_u g_v - f_v g_u = " + number(conditions.determinant) + " > 0" + met(conditions.determinant > 0.) +
                   ", D_v f_u + D_u g_v = " + number(conditions.mixed) + " > 0" + met(conditions.mixed > 0.) +
                   ", its square over 4 D_u D_v (f_u g_v - f_v g_u) = " + number(conditions.excess) + " > 1" + met(conditions.excess > 1.);
@@ -115,6 +142,15 @@ namespace leopard
                   list(bands.size(), [&](unsigned int b) { return number(bands[b].k_min) + " < k < " + number(bands[b].k_max); });
         result += "; the fastest: k = " + number(k_fastest) + ", growth rate " + number(growth_rate) +
                   (frequency > 0. ? ", frequency " + number(frequency) + " (waves)" : "");
+        if (prefers_direction)
+          result += "\n  by direction: the fastest has " + direction_name(system, direction) + "; growth rates of the others down to " +
+                    number(slowest_direction) + ", fastest wavelengths from " + number(shortest) + " to " + number(longest);
+        else if (is_anisotropic())
+          result += "\n  by direction: all grow equally fast, since the diffusion tensors are proportional, with wavelengths from " +
+                    number(shortest) + " to " + number(longest) +
+                    ": such a pattern is one of a stretched domain, and no direction of stripes is preferred";
+        if (is_anisotropic() && !domain.lengths.empty() && !has_known_modes)
+          result += "\n  with such diffusion tensors the modes of a box are no products of cosines or too many to count: their number is an estimate";
         result += "\n  on this domain (" + domain_name(domain) + "): " + (modes.empty() && n_modes > 0. ? "about " : "") +
                   number(std::round(n_modes)) + " unstable modes";
         if (!modes.empty())
@@ -122,7 +158,10 @@ namespace leopard
                       return name(modes[i], domain) + " with k = " + number(modes[i].k) + ", growth rate " + number(modes[i].growth_rate);
                     });
       }
-    if (pattern)
+    if (pattern && prefers_direction)
+      result += "\n  expected: a pattern of wavelength " + number(wavelength) + " " + stripes(system, direction) +
+                (frequency > 0. ? "; it moves in waves" : "");
+    else if (pattern)
       result += "\n  expected: a pattern of wavelength " + number(wavelength) + ", about " + number(std::max(1., std::round(n_spots))) +
                 " spots if it is one of spots" + (frequency > 0. ? "; it moves in waves" : "");
     else
@@ -161,6 +200,11 @@ namespace leopard
     result["unstable_modes"] = {{"number", n_modes}, {"fastest", json::array()}};
     for (unsigned int i = 0; i < std::min<std::size_t>(modes.size(), 20); ++i)
       result["unstable_modes"]["fastest"].push_back({{"numbers", modes[i].numbers}, {"k", modes[i].k}, {"growth_rate", modes[i].growth_rate}});
+    if (is_anisotropic())
+      result["direction"] = {{"preferred", prefers_direction},
+                             {"fastest", {direction[0], direction[1], direction[2]}},
+                             {"slowest_growth_rate", slowest_direction},
+                             {"wavelengths", {shortest, longest}}};
     result["pattern"] = pattern;
     if (pattern)
       {

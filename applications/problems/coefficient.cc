@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "coefficient.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <vector>
+
+namespace leopard
+{
+  bool names_place(const std::string &text, const Pictures *pictures)
+  {
+    return is_named("x", text) || is_named("y", text) || is_named("z", text) || is_named("t", text) ||
+           (pictures != nullptr && pictures->are_named_in(text));
+  }
+
+  std::vector<std::string> names_of_places(const Pictures *pictures)
+  {
+    std::vector<std::string> names = {"x", "y", "z", "t"};
+    if (pictures != nullptr)
+      names.insert(names.end(), pictures->names().begin(), pictures->names().end());
+    return names;
+  }
+
+  void evaluate_places(const dealii::Point<3> &x, double t, const Pictures *pictures, double *values)
+  {
+    std::copy_n(&x[0], 3, values);
+    values[3] = t;
+    if (pictures != nullptr)
+      pictures->evaluate(x[0], x[1], values + 4);
+  }
+
+  Coefficient::Coefficient(const std::string                     &entry_,
+                           const std::string                     &text_,
+                           const Constants                       &constants,
+                           const std::shared_ptr<const Pictures> &pictures_)
+    : entry(entry_)
+    , text(text_)
+    , pictures(pictures_)
+  {
+    if (names_place(text, pictures.get()))
+      tape = std::make_shared<const reaction_diffusion::ExpressionTape>(compile({entry, text}, names_of_places(pictures.get()), constants));
+    else
+      constant = value_of({entry, text}, constants);
+  }
+
+  double Coefficient::value(const dealii::Point<3> &x, double t) const
+  {
+    if (is_number())
+      return constant;
+    std::vector<double> inputs(tape->n_inputs);
+    double              result = 0.;
+    evaluate_places(x, t, pictures.get(), inputs.data());
+    tape->evaluate(1, inputs.data(), &result);
+    return result;
+  }
+
+  void Coefficient::evaluate(unsigned int n_places, const Places &places, double *values) const
+  {
+    if (is_number())
+      {
+        std::fill_n(values, n_places, constant);
+        return;
+      }
+    std::vector<double> inputs(tape->n_inputs * static_cast<std::size_t>(n_places));
+    for (std::size_t i = 0; i < n_places; ++i)
+      evaluate_places(point_of(places, i), places.time, pictures.get(), inputs.data() + i * tape->n_inputs);
+    tape->evaluate(n_places, inputs.data(), values);
+  }
+
+  std::string Coefficient::complaint(unsigned int n_places, const Places &places, double least) const
+  {
+    std::vector<double> values(n_places);
+    evaluate(n_places, places, values.data());
+    for (std::size_t i = 0; i < n_places; ++i)
+      if (!(values[i] >= least && std::isfinite(values[i])))
+        {
+          std::ostringstream message;
+          message << "the expression '" << text << "' of the entry '" << entry << "' is " << values[i] << " at the node (";
+          for (unsigned int d = 0; d < places.dimension; ++d)
+            message << (d > 0 ? ", " : "") << places.coordinates[i * places.dimension + d];
+          message << ") and t = " << places.time << "\n  expected: a finite number";
+          if (least > std::numeric_limits<double>::lowest())
+            message << " >= " << least;
+          message << " everywhere";
+          return message.str();
+        }
+    return "";
+  }
+} // namespace leopard

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  /**
+   * Numbers on a rectangular grid, a function of the place in the unit square: at the centres of the grid's cells the
+   * numbers, between them bilinear, and beyond the outer centres as there.
+   */
+  struct Picture
+  {
+    unsigned int        n_columns = 0, n_rows = 0;
+    std::vector<double> values; ///< n_columns n_rows, row by row from the top
+
+    /** @param x, y in (0, 1), y upwards; elsewhere as at the nearest place there. */
+    double value(double x, double y) const;
+  };
+
+  /**
+   * Reads the content of a file: PNG (grey or colour, of which the luma 0.2126 R + 0.7152 G + 0.0722 B counts; without
+   * its transparency) and PGM as numbers from 0 to 1, CSV as the numbers that it has, separated by commas, semicolons
+   * or blanks. What it is says the ending of `path`. @throws Error that names the file, and the line of a CSV.
+   */
+  Picture read_picture(const std::string &path, const std::string &content);
+
+  /** Functions of x and y with names, from pictures that are stretched over a box around the domain. */
+  class Pictures
+  {
+  public:
+    /**
+     * Of the entry 'Images', "coat: coat.png, rain: rain.csv". @param folder that relative paths begin from; @param
+     * taken names that have another meaning in expressions. Collective. @throws Error naming the entry.
+     */
+    static std::shared_ptr<Pictures>
+    read(const std::string &entry, const std::string &text, const std::string &folder, const std::vector<std::string> &taken, MPI_Comm comm);
+
+    /** The names in such a text, whatever they are. */
+    static std::vector<std::string> names_in(const std::string &text);
+
+    const std::vector<std::string> &names() const { return all_names; }
+    /** Path of each file. */
+    const std::vector<std::string> &paths() const { return all_paths; }
+    /** Whether an expression names one. */
+    bool are_named_in(const std::string &expression) const;
+
+    /** Opposite corners of the box, 2 or more numbers each. Until it is set it is the unit square. */
+    void set_box(const std::vector<double> &lower, const std::vector<double> &upper);
+
+    /** Values at a place. @param values one for each name. */
+    void evaluate(double x, double y, double *values) const;
+
+  private:
+    std::vector<std::string> all_names, all_paths;
+    std::vector<Picture>     pictures;
+    double                   corner[2] = {0., 0.}, length[2] = {1., 1.};
+  };
+} // namespace leopard

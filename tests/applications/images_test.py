@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Coefficients and initial values from pictures and tables: values at nodes, kinds of files, where names may stand, resume, and what is refused."""
+import struct
+import zlib
+
+from program import ROOT, Program
+
+TINY = ROOT / "tests/output/tiny_turing.prm"
+EXACT = ["Linear solver/Method=direct", "Newton/Relative tolerance=1e-12", "Time stepping/Engine=general"]
+
+# of the picture 0, 1 above 0.2, 0.4 on the unit square: bilinear between the centres of the pixels, as at the outermost ones beyond
+COLUMN, ROW = "max(0, min(1, 2*x - 0.5))", "max(0, min(1, 1.5 - 2*y))"
+BILINEAR = f"(1 - {ROW})*{COLUMN} + {ROW}*(0.2 + 0.2*{COLUMN})"
+
+STANDING = """set Problem = turing
+subsection Turing
+ set Kinetics = expressions
+ set Species = u
+ set Reaction u = 0*u
+ set Diffusion u = 1e-14
+ set Steady state = none
+ set Images = coat: {file}
+ set Initial value u = coat
+ set Exact solution u = {exact}
+ set Source u = 0
+end
+subsection Mesh
+ set Global refinements = 3
+end
+subsection Time stepping
+ set Step control = fixed
+ set Step size = 1e-6
+ set End time = 1e-6
+end
+subsection Verification
+ set Refinements = 1
+end
+"""
+
+
+def png(rows, bits=8, color=0):
+    """A PNG, grey (color 0), grey with transparency (4), or of colours (2); rows of bytes or 16 bit numbers."""
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    channels = {0: 1, 2: 3, 4: 2}[color]
+    raw = b"".join(b"\0" + b"".join(struct.pack(">B" if bits == 8 else ">H", value) for value in row) for row in rows)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", len(rows[0]) // channels, len(rows), bits, color, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b""))
+
+
+class Images(Program):
+    def write_bytes(self, name, content):
+        (self.folder / name).write_bytes(content)
+        return name
+
+    def error_at_nodes(self, file, exact, *settings):
+        self.leopard(self.write("standing.prm", STANDING.format(file=file, exact=exact)), *settings)
+        return max(float(row["nodal_maximum_error"]) for row in self.convergence("standing"))
+
+    def test_values_at_nodes(self):
+        files = {"grey.png": png([[0, 255], [51, 102]]), "deep.png": png([[0, 65535], [13107, 26214]], bits=16), "alpha.png": png([[0, 9, 255, 9], [51, 9, 102, 9]], color=4),
+                 "colour.png": png([[0] * 3 + [255] * 3, [51] * 3 + [102] * 3], color=2), "plain.pgm": b"P2\n# a comment\n2 2 10\n0 10 2 4\n",
+                 "binary.pgm": b"P5 2 2 255\n" + bytes([0, 255, 51, 102]), "deep.pgm": b"P5 2 2 65535\n" + struct.pack(">4H", 0, 65535, 13107, 26214),
+                 "table.csv": b"0, 1\n0.2; 4e-1\n\n"}
+        for name, content in files.items():
+            self.assertLess(self.error_at_nodes(self.write_bytes(name, content), BILINEAR), 1e-9, name)
+        self.assertGreater(self.error_at_nodes("table.csv", BILINEAR.replace("1.5 - 2*y", "2*y - 0.5")), 0.1)  # upside down
+        red = png([[255, 0, 0, 0, 255, 0, 0, 0, 255]], color=2)
+        self.assertLess(self.error_at_nodes(self.write_bytes("red.png", red), "if(x < 0.5, 0.2126 + (0.7152 - 0.2126)*max(0, 3*x - 0.5), 0.7152 + (0.0722 - 0.7152)*min(1, 3*x - 1.5))"), 1e-9)
+
+    def test_other_domains(self):
+        """Stretched over the box around them; constant along z; relative to the file's folder."""
+        self.write_bytes("table.csv", b"0, 1\n0.2, 0.4\n")
+        on_box = BILINEAR.replace("2*x", "x").replace("2*y", "1/2*(y + 1)")
+        self.assertLess(self.error_at_nodes("table.csv", on_box, "Mesh/Domain=box", "Mesh/Lower corner=0, -1", "Mesh/Upper corner=2, 3"), 1e-9)
+        self.assertLess(self.error_at_nodes("table.csv", BILINEAR, "Dimension=3", "Mesh/Global refinements=2"), 1e-9)
+        ball = BILINEAR.replace("2*x", "(x + 1)").replace("2*y", "(y + 1)")
+        self.assertLess(self.error_at_nodes("table.csv", ball, "Mesh/Domain=ball", "Discretization/Method=finite elements", "Mesh/Global refinements=2"), 1e-2)
+        (self.folder / "deep").mkdir()
+        (self.folder / "table.csv").rename(self.folder / "deep/table.csv")
+        file = self.write("deep/standing.prm", STANDING.format(file="table.csv", exact=BILINEAR))
+        self.leopard(file, ranks=2)
+        self.assertLess(float(self.convergence("standing")[-1]["nodal_maximum_error"]), 1e-9)
+
+    def test_where_names_may_stand(self):
+        """A picture of one number is that number."""
+        self.write("two.csv", "2\n")
+        images = f"Turing/Images=two: {self.folder}/two.csv"
+        ends = lambda *settings: (self.leopard(TINY, *EXACT, "Turing/kappa=12", *settings), self.statistics("tiny_turing")[1][-1][10:16])[1]
+        number = ends()
+        for setting in ("gamma=50*two", "kappa=6*two", "Diffusion u=two/2", "Diffusion tensor u=two - 1, 0, two/2", "Initial value v=two - 2", "Source u=two - 2"):
+            for a, b in zip(number, ends(images, "Turing/" + setting)):
+                self.assertAlmostEqual(a, b, delta=1e-11, msg=setting)
+        start = ["Turing/Start from steady state=false", "Turing/Initial value u=0.9", "Turing/Initial value v=0.9 + 0.1*x"]
+        for with_number, with_picture in ((["Turing/Schnakenberg a=0.2"], ["Turing/Schnakenberg a=two/10"]),
+                                          (["Turing/Kinetics=expressions", "Turing/kappa=10", "Turing/Diffusion u=1", "Turing/Diffusion v=2", "Turing/Reaction u=0.2 - u + u^2*v", "Turing/Reaction v=1 - u^2*v"],
+                                           ["Turing/Kinetics=expressions", "Turing/kappa=10", "Turing/Diffusion u=1", "Turing/Diffusion v=two", "Turing/Reaction u=two/10 - u + u^2*v", "Turing/Reaction v=1 - u^two*v"])):
+            for a, b in zip(ends(*start, *with_number), ends(*start, images, *with_picture)):
+                self.assertAlmostEqual(a, b, delta=1e-9)
+        said = self.leopard(TINY, images, "Turing/gamma=50*two*(1 + x)", options=["--validate"])
+        self.assertIn("25 are unstable to a pattern" if "25 are" in said else "elsewhere: of 25 points", said)
+
+    def test_sweep_and_resume(self):
+        self.write("coat.csv", "1 2\n3 4\n")
+        images = f"Turing/Images=coat: {self.folder}/coat.csv"
+        runs = self.sweep(TINY, {"gamma": ["50*coat", "100*coat"]}, images, "Time stepping/End time=2e-3")
+        self.assertEqual(len({tuple(self.statistics(name)[1][-1][10:16]) for _, name in runs}), 2)
+        self.leopard(TINY, images, "Turing/gamma=50*coat", "Time stepping/End time=2e-3")
+        self.assertEqual(len(self.run_json("tiny_turing")["pictures"]), 1)
+        again = [images, "Turing/gamma=50*coat", "Time stepping/End time=4e-3"]
+        self.write("coat.csv", "1 2\n3 4.5\n")
+        self.assertIn("coat.csv' of 'Turing/Images' has another content than it had in the run", self.leopard(TINY, *again, options=["--resume"], fails=True))
+        self.write("coat.csv", "1 2\n3 4\n")
+        self.leopard(TINY, *again, options=["--resume"])
+        self.assertIn("'Turing/Images'", self.leopard(TINY, images.replace("coat:", "hide:"), "Turing/gamma=50*hide", "Time stepping/End time=5e-3", options=["--resume"], fails=True))
+
+    def test_what_is_refused(self):
+        for name, content in (("text.png", b"no picture"), ("short.png", png([[0, 255], [51, 102]])[:-20]), ("none.pgm", b"P2 0 2 255\n"), ("few.pgm", b"P2 2 2 255\n1 2 3\n"),
+                              ("large.pgm", b"P2 1 1 255\n256\n"), ("colour.pgm", b"P3 1 1 255\n1 2 3\n"), ("ragged.csv", b"1, 2\n3, 4\n5\n"), ("nan.csv", b"1, 2\n3, nan\n"),
+                              ("word.csv", b"1, 2x\n"), ("empty.csv", b"\n"), ("picture.jpg", b"x"), ("good.csv", b"1\n")):
+            self.write_bytes(name, content)
+        cases = [("coat: text.png", ["text.png' is no PNG that can be read", "a whole PNG picture"]), ("coat: short.png", ["short.png' is no PNG that can be read: it ends too early"]),
+                 ("coat: no.png", ["no.png'"]), ("coat: none.pgm", ["a picture of 0 x 2 pixels"]), ("coat: few.pgm", ["has 3 values, and 4 pixels"]),
+                 ("coat: large.pgm", ["has the value 256, and 255 as the largest"]), ("coat: colour.pgm", ["is no PGM"]),
+                 ("coat: ragged.csv", ["has 1 number in line 3, and 2 in the lines before"]), ("coat: nan.csv", ["has 'nan' in line 2", "finite numbers"]),
+                 ("coat: word.csv", ["has '2x' in line 1"]), ("coat: empty.csv", ["has no numbers"]), ("coat: picture.jpg", ["ends in .png, .pgm or .csv"]),
+                 ("x: good.csv", ["'x': it has another meaning"]), ("u: good.csv", ["'u': it has another meaning"]), ("k: good.csv", ["'k': it has another meaning"]),
+                 ("sin: good.csv", ["'sin' has a meaning in expressions already"]), ("a: good.csv, a: good.csv", ["'a': it stands there twice"]), ("a", ["a file is missing"]),
+                 ("2: good.csv", ["'2' is no name"])]
+        self.write("tiny.prm", TINY.read_text())
+        self.invalid([("tiny.prm", [f"Turing/Images={images}", "Turing/Constants=k: 3", "Turing/gamma=100"], ["'Turing/Images'", *says]) for images, says in cases])
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
