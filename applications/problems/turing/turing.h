@@ -12,7 +12,7 @@
 namespace leopard
 {
   /**
-   * Reaction-diffusion systems of n species with no-flux boundaries,
+   * Reaction-diffusion systems of n species, with no flux through the boundary unless the file says otherwise,
    *
    *   du_c/dt = gamma f_c(u_1, ..., u_n, x, t) + D_c laplace u_c.
    *
