@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "discretization.h"
+#include "periodic_boundary.h"
 
 #include <applications/base/collective.h>
 #include <applications/base/stop_signal.h>
@@ -147,15 +148,15 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
-  void Discretization<dim, spacedim>::assemble_boundary(const Cell &cell, double t, Vector<double> &rhs, std::string &error) const
+  void Discretization<dim, spacedim>::assemble_boundary(const Cell &cell, unsigned int c, double t, Vector<double> &rhs, std::string &error) const
   {
-    if (problem.boundary_fluxes.empty() || problem.time_dependent())
+    if (problem.boundary(c).fluxes.empty())
       return;
     for (const auto &face : cell->face_iterators())
       {
-        if (!face->at_boundary())
+        if (!face->at_boundary() || is_periodic(face->boundary_id()))
           continue;
-        const Expression *flux = problem.boundary_fluxes.find(face->boundary_id());
+        const Expression *flux = problem.boundary(c).flux(face->boundary_id());
         if (flux == nullptr || flux->is_zero())
           continue;
         FEFaceValues<dim, spacedim> values(
@@ -200,7 +201,7 @@ namespace leopard
           {
             integrate_matrices(values, problem, c, parameters.lumped_mass, local, error);
             integrate_source(values, problem.source[c], t, local.load, error);
-            assemble_boundary(cell, t, local.load, error);
+            assemble_boundary(cell, c, t, local.load, error);
             select_component(dofs, components, c, unknowns);
             constraints.distribute_local_to_global(local.stiffness, local.load, unknowns, system.stiffness, system.load);
             constraints.distribute_local_to_global(local.lumped_mass, unknowns, system.lumped_mass);
@@ -223,14 +224,60 @@ namespace leopard
     // the rows of constrained unknowns say nothing; distribute_constraints() sets these unknowns from the others
     constraints.set_zero(system.lumped_mass);
     constraints.set_zero(system.load);
+    if (time_dependent)
+      assemble_weight(system.weight);
   }
 
   template <int dim, int spacedim>
-  void Discretization<dim, spacedim>::assemble_load(HostVector &load, double t) const
+  void Discretization<dim, spacedim>::assemble_weight(HostVector &weight) const
   {
+    HostVector                           scalar(owned, comm);
+    FEValues<dim, spacedim>              values(*mapping, dof_handler.get_fe(), quadrature, update_values | update_JxW_values);
+    Vector<double>                       local(values.dofs_per_cell);
+    std::vector<types::global_dof_index> dofs(values.dofs_per_cell);
+    for (const auto &cell : dof_handler.active_cell_iterators())
+      if (cell->is_locally_owned())
+        {
+          values.reinit(cell);
+          cell->get_dof_indices(dofs);
+          local = 0.;
+          for (const auto q : values.quadrature_point_indices())
+            for (const auto i : values.dof_indices())
+              local(i) += values.shape_value(i, q) * values.JxW(q);
+          conforming.distribute_local_to_global(local, dofs, scalar);
+        }
+    scalar.compress(VectorOperation::add);
+    conforming.set_zero(scalar);
+    weight.reinit(owned_unknowns, comm);
+    for (unsigned int i = 0; i < weight.locally_owned_size(); ++i)
+      weight.begin()[i] = scalar.begin()[i / components];
+  }
+
+  template <int dim, int spacedim>
+  double Discretization<dim, spacedim>::gradient_energy(const HostVector &scalar) const
+  {
+    FEValues<dim, spacedim>          values(*mapping, dof_handler.get_fe(), quadrature, update_gradients | update_JxW_values);
+    std::vector<Tensor<1, spacedim>> gradients(values.n_quadrature_points);
+    double                           energy = 0.;
+    for (const auto &cell : dof_handler.active_cell_iterators())
+      if (cell->is_locally_owned())
+        {
+          values.reinit(cell);
+          values.get_function_gradients(scalar, gradients);
+          for (const auto q : values.quadrature_point_indices())
+            energy += gradients[q].norm_square() * values.JxW(q);
+        }
+    return Utilities::MPI::sum(energy, comm);
+  }
+
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::assemble_load(HostVector &load, double t)
+  {
+    take_boundary_values(t);
     load = 0.;
-    FEValues<dim, spacedim> values(*mapping, dof_handler.get_fe(), quadrature, update_values | update_quadrature_points | update_JxW_values);
-    Vector<double>          local(values.dofs_per_cell);
+    FEValues<dim, spacedim> values(
+      *mapping, dof_handler.get_fe(), quadrature, update_values | update_gradients | update_quadrature_points | update_JxW_values);
+    CellSystem                           local(values.dofs_per_cell);
     std::vector<types::global_dof_index> dofs(values.dofs_per_cell), unknowns(values.dofs_per_cell);
     std::string                          error;
     for (const auto &cell : dof_handler.active_cell_iterators())
@@ -241,44 +288,35 @@ namespace leopard
         cell->get_dof_indices(dofs);
         for (unsigned int c = 0; c < components; ++c)
           {
-            integrate_source(values, problem.source[c], t, local, error);
+            integrate_source(values, problem.source[c], t, local.load, error);
+            assemble_boundary(cell, c, t, local.load, error);
             select_component(dofs, components, c, unknowns);
-            constraints.distribute_local_to_global(local, unknowns, load);
+            const bool has_values =
+              std::any_of(unknowns.begin(), unknowns.end(), [&](auto i) { return constraints.is_inhomogeneously_constrained(i); });
+            if (has_values) // K moves them to the load
+              {
+                integrate_matrices(values, problem, c, parameters.lumped_mass, local, error);
+                constraints.distribute_local_to_global(local.load, unknowns, load, local.stiffness);
+              }
+            else
+              constraints.distribute_local_to_global(local.load, unknowns, load);
           }
       }
     throw_if_any_failed(error, comm);
     load.compress(VectorOperation::add);
+    constraints.set_zero(load);
   }
 
-  template <int dim, int spacedim>
-  double Discretization<dim, spacedim>::gradients_squared(const HostVector &u, unsigned int c) const
-  {
-    HostVector scalar;
-    extract_component(u, c, scalar);
-    FEValues<dim, spacedim>          values(*mapping, dof_handler.get_fe(), quadrature, update_gradients | update_JxW_values);
-    std::vector<Tensor<1, spacedim>> gradients(values.n_quadrature_points);
-    double                           sum = 0.;
-    for (const auto &cell : dof_handler.active_cell_iterators())
-      if (cell->is_locally_owned())
-        {
-          values.reinit(cell);
-          values.get_function_gradients(scalar, gradients);
-          for (const auto q : values.quadrature_point_indices())
-            sum += gradients[q].norm_square() * values.JxW(q);
-        }
-    return Utilities::MPI::sum(sum, comm);
-  }
-
-  template double Discretization<2>::gradients_squared(const HostVector &, unsigned int) const;
-  template double Discretization<3>::gradients_squared(const HostVector &, unsigned int) const;
-  template double Discretization<2, 3>::gradients_squared(const HostVector &, unsigned int) const;
   template void   Discretization<2>::integrate_stiffness(const FEValues<2> &, unsigned int, FullMatrix<double> &, std::string &) const;
   template void   Discretization<3>::integrate_stiffness(const FEValues<3> &, unsigned int, FullMatrix<double> &, std::string &) const;
   template void   Discretization<2, 3>::integrate_stiffness(const FEValues<2, 3> &, unsigned int, FullMatrix<double> &, std::string &) const;
   template void   Discretization<2>::assemble(SemiDiscreteSystem &, double) const;
   template void   Discretization<3>::assemble(SemiDiscreteSystem &, double) const;
   template void   Discretization<2, 3>::assemble(SemiDiscreteSystem &, double) const;
-  template void   Discretization<2>::assemble_load(HostVector &, double) const;
-  template void   Discretization<3>::assemble_load(HostVector &, double) const;
-  template void   Discretization<2, 3>::assemble_load(HostVector &, double) const;
+  template void   Discretization<2>::assemble_load(HostVector &, double);
+  template double Discretization<2>::gradient_energy(const HostVector &) const;
+  template void   Discretization<3>::assemble_load(HostVector &, double);
+  template double Discretization<3>::gradient_energy(const HostVector &) const;
+  template void   Discretization<2, 3>::assemble_load(HostVector &, double);
+  template double Discretization<2, 3>::gradient_energy(const HostVector &) const;
 } // namespace leopard

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "discretization.h"
 
+#include "expression_function.h"
 #include "mesh_count.h"
+#include "periodic_boundary.h"
 #include "simplex_refinement.h"
 
 #include <applications/base/collective.h>
@@ -157,12 +159,18 @@ namespace leopard
     std::string present;
     for (const auto id : ids)
       present += (present.empty() ? "" : ", ") + std::to_string(id);
-    for (const BoundaryExpressions *condition : {&problem.boundary_values, &problem.boundary_fluxes})
-      for (const unsigned int id : condition->named_ids())
-        if (ids.count(id) == 0)
-          throw Error(
-            "'" + condition->entry_name() + "' names the boundary id " + std::to_string(id) + ", which the mesh does not have" +
-            (ids.empty() ? "\n  expected: none, as the domain is a closed surface" : "\n  expected: one of " + present + ", or * for all others"));
+    const auto        periodic = periodic_ids(triangulation);
+    const std::string others   = ids.empty() ? (dim != spacedim ? "none, as the domain is a closed surface" : "none, as all boundaries are periodic")
+                                             : "one of " + present + ", or * for all others";
+    for (unsigned int c = 0; c < components; ++c)
+      for (const BoundaryExpressions *condition : {&problem.boundary(c).values, &problem.boundary(c).fluxes})
+        for (const unsigned int id : condition->named_ids())
+          if (ids.count(id) == 0)
+            throw Error("'" + condition->entry_name() + "' names the boundary id " + std::to_string(id) +
+                        (periodic.count(id) == 1 ? ", which is periodic ('Mesh/Periodic' = " + names_of_directions(mesh_parameters.periodic) +
+                                                     "), so that it has no values and no fluxes"
+                                                 : std::string(", which the mesh does not have")) +
+                        "\n  expected: " + others);
   }
 
   template <int dim, int spacedim>
@@ -179,18 +187,7 @@ namespace leopard
   template <int dim, int spacedim>
   bool Discretization<dim, spacedim>::is_singular() const
   {
-    return !problem.time_dependent() && !problem.has_reaction() && problem.absorption(0) == 0. && dirichlet_boundary().empty();
-  }
-
-  template <int dim, int spacedim>
-  std::set<types::boundary_id> Discretization<dim, spacedim>::dirichlet_boundary() const
-  {
-    std::set<types::boundary_id> ids;
-    if (!problem.time_dependent())
-      for (const auto id : boundary_ids(triangulation))
-        if (problem.boundary_values.find(id) != nullptr && problem.boundary_fluxes.find(id) == nullptr)
-          ids.insert(id);
-    return ids;
+    return !problem.time_dependent() && !problem.has_reaction() && problem.absorption(0) == 0. && dirichlet_boundary(0).empty();
   }
 
   template <int dim, int spacedim>
@@ -245,66 +242,6 @@ namespace leopard
     make_sparsity_pattern();
   }
 
-  namespace
-  {
-    /** What deal.II asks for to prescribe boundary values: an Expression as a Function. */
-    template <int spacedim>
-    class ExpressionFunction : public Function<spacedim>
-    {
-    public:
-      explicit ExpressionFunction(const Expression &expression_, double t_ = 0.)
-        : expression(expression_)
-        , t(t_)
-      {
-      }
-      double value(const Point<spacedim> &p, const unsigned int /*component*/ = 0) const override { return expression.value(to_3d(p), t); }
-
-    private:
-      const Expression &expression;
-      const double      t;
-    };
-  } // namespace
-
-  template <int dim, int spacedim>
-  void Discretization<dim, spacedim>::make_constraints()
-  {
-    AffineConstraints<double> scalar(relevant);
-    DoFTools::make_hanging_node_constraints(dof_handler, scalar);
-    std::string error;
-    for (const auto id : dirichlet_boundary())
-      {
-        const Expression                         *g = problem.boundary_values.find(id);
-        std::map<types::global_dof_index, double> values;
-        VectorTools::interpolate_boundary_values(*mapping, dof_handler, id, ExpressionFunction<spacedim>(*g), values);
-        for (const auto &[dof, value] : values)
-          {
-            if (!std::isfinite(value) && error.empty())
-              error = "the expression '" + g->expression() + "' of the entry '" + g->entry_name() + "' is " + std::to_string(value) +
-                      " at a node of boundary " + std::to_string(id) + "\n  expected: a finite number everywhere";
-            if (relevant.is_element(dof) && !scalar.is_constrained(dof))
-              {
-                scalar.add_line(dof);
-                scalar.set_inhomogeneity(dof, value);
-              }
-          }
-      }
-    throw_if_any_failed(error, comm);
-    scalar.close();
-
-    constraints.clear();
-    constraints.reinit(relevant_unknowns);
-    for (const auto &line : scalar.get_lines())
-      for (unsigned int c = 0; c < components; ++c)
-        {
-          const auto row = components * line.index + c;
-          constraints.add_line(row);
-          for (const auto &[column, weight] : line.entries)
-            constraints.add_entry(row, components * column + c, weight);
-          constraints.set_inhomogeneity(row, line.inhomogeneity);
-        }
-    constraints.close();
-  }
-
   template <int dim, int spacedim>
   void Discretization<dim, spacedim>::make_sparsity_pattern()
   {
@@ -351,13 +288,6 @@ namespace leopard
           }
     throw_if_any_failed(error, comm);
     u.compress(VectorOperation::insert);
-    constraints.set_zero(u);
-  }
-
-  template <int dim, int spacedim>
-  void Discretization<dim, spacedim>::distribute_constraints(HostVector &u) const
-  {
-    constraints.distribute(u);
   }
 
   template <int dim, int spacedim>

@@ -15,6 +15,7 @@
 #include <deal.II/lac/trilinos_sparsity_pattern.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -89,22 +90,24 @@ namespace leopard
      * not positive.
      */
     void assemble(SemiDiscreteSystem &system, double t) const;
-    /** Assembles the load only, for sources that depend on time. Problems without constraints only. */
-    void assemble_load(HostVector &load, double t) const;
+    /** Assembles the load only, and takes the boundary values of time t, where these or the sources depend on time. */
+    void assemble_load(HostVector &load, double t);
 
-    /**
-     * Initial values at the nodes, zero in constrained unknowns. @throws Error naming the entry if one is not finite.
-     */
+    /** Initial values at the nodes. @throws Error naming the entry if one is not finite. */
     void interpolate_initial_values(HostVector &u) const;
 
-    /**
-     * u from values at the own nodes, field c of node i of nodes() at [i * n_components() + c]; zero in constrained
-     * unknowns.
-     */
+    /** u from values at the own nodes, field c of node i of nodes() at [i * n_components() + c]. */
     void set_values_at_nodes(const std::vector<double> &values, HostVector &u) const;
 
-    /** Sets constrained unknowns (boundary values, hanging nodes) from the others. */
+    /** Whether there are any on this mesh. Collective. */
+    bool has_constraints() const { return dealii::Utilities::MPI::max(constraints.n_constraints(), comm) > 0; }
+    /** Sets constrained unknowns (boundary values, hanging nodes, periodic copies) from the others. */
     void distribute_constraints(HostVector &u) const;
+
+    /**
+     * Where u is most of all another value than the one prescribed, for a message; empty if it is nowhere. Collective.
+     */
+    std::string against_boundary_values(const HostVector &u) const;
 
     /** One component as a vector of the scalar DoFHandler with ghost values. */
     void extract_component(const HostVector &u, unsigned int c, HostVector &scalar) const;
@@ -124,9 +127,6 @@ namespace leopard
     /** Reads them back onto the coarse mesh of the same parameters; calls distribute_unknowns(). Collective. */
     std::vector<HostVector> load(const std::string &folder, unsigned int n_vectors);
 
-    /** The integral of |grad u_c|^2. Collective. */
-    double gradients_squared(const HostVector &u, unsigned int c) const;
-
     /** ||u - u_exact||_L2 and the H1 seminorm of that, all components together; the largest nodal error. */
     struct Errors
     {
@@ -137,8 +137,15 @@ namespace leopard
     // for multigrid
     int                 dimension() const override { return spacedim; }
     std::vector<double> nodes() const override;
-    dealii::IndexSet    constrained_unknowns() const override;
+    dealii::IndexSet    constrained_unknowns(unsigned int field) const override;
+    dealii::IndexSet    periodic_copies() const override;
     MultigridHierarchy  hierarchy(unsigned int field, const LocalMatrix &A, unsigned int n_levels) override;
+
+    /** The scalar degree of freedom that another one is a periodic copy of; itself if it is none. */
+    dealii::types::global_dof_index original(dealii::types::global_dof_index dof) const;
+
+    /** Integral of the squared gradient of a scalar field with ghost values. Collective. */
+    double gradient_energy(const HostVector &scalar) const;
 
     /** Whether the problem determines its solution up to a constant only. */
     bool is_singular() const;
@@ -153,8 +160,9 @@ namespace leopard
      */
     double balance(HostVector &r) const;
 
-    HostVector                      make_vector() const;            ///< zero, own entries only
-    double                          mesh_size() const { return h; } ///< shortest cell edge, dimensionless
+    HostVector                      make_vector() const;                                             ///< zero, own entries only
+    const std::vector<bool>        &periodic_directions() const { return mesh_parameters.periodic; } ///< may be empty: none
+    double                          mesh_size() const { return h; }                                  ///< shortest cell edge, dimensionless
     unsigned int                    n_components() const { return components; }
     dealii::types::global_dof_index n_unknowns() const { return components * dof_handler.n_dofs(); }
 
@@ -188,13 +196,18 @@ namespace leopard
     void                                 check_boundary_ids() const;
     void                                 check_singularity() const;
     void                                 make_constraints();
+    void                                 take_boundary_values(double t);
     void                                 make_sparsity_pattern();
     void                                 solution_after_refinement(HostVector &u, const std::function<void()> &mark);
-    std::set<dealii::types::boundary_id> dirichlet_boundary() const;
+    std::set<dealii::types::boundary_id> dirichlet_boundary(unsigned int c) const;
+    using BoundaryValues = std::map<dealii::types::global_dof_index, double>;
+    /** Of component c at time t, by scalar degree of freedom. Collective. @throws Error if one is not finite. */
+    BoundaryValues boundary_values(unsigned int c, double t) const;
     /** Diffusion and absorption of component c on the cell of values; what is wrong goes to error. */
     void
     integrate_stiffness(const dealii::FEValues<dim, spacedim> &values, unsigned int c, dealii::FullMatrix<double> &matrix, std::string &error) const;
-    void assemble_boundary(const Cell &cell, double t, dealii::Vector<double> &rhs, std::string &error) const;
+    void assemble_boundary(const Cell &cell, unsigned int c, double t, dealii::Vector<double> &rhs, std::string &error) const;
+    void assemble_weight(HostVector &weight) const;
 
     const bool                                simplices;
     const MeshParameters                     &mesh_parameters;
@@ -204,7 +217,8 @@ namespace leopard
     dealii::Quadrature<dim>                   quadrature;
     dealii::Quadrature<dim - 1>               face_quadrature;
     dealii::IndexSet                          owned_unknowns, relevant_unknowns;
-    dealii::AffineConstraints<double>         constraints; ///< of the interleaved unknowns
+    dealii::AffineConstraints<double>         conforming;  ///< of the scalar degrees of freedom: hanging nodes and periodic copies
+    dealii::AffineConstraints<double>         constraints; ///< of the interleaved unknowns: these, and boundary values
     dealii::TrilinosWrappers::SparsityPattern sparsity_pattern;
     double                                    h                   = 0.;
     bool                                      levels_are_numbered = false; ///< those of the present mesh

@@ -74,20 +74,6 @@ namespace leopard
   {
     u.reinit(owned_unknowns, comm);
     std::copy(values.begin(), values.end(), u.begin());
-    constraints.set_zero(u);
-  }
-
-  template <int dim, int spacedim>
-  IndexSet Discretization<dim, spacedim>::constrained_unknowns() const
-  {
-    std::vector<types::global_dof_index> rows;
-    for (const auto i : owned)
-      if (constraints.is_constrained(components * i))
-        rows.push_back(i);
-    IndexSet set(owned.size());
-    set.add_indices(rows.begin(), rows.end());
-    set.compress();
-    return set;
   }
 
   template <int dim, int spacedim>
@@ -107,8 +93,14 @@ namespace leopard
         levels_are_numbered = true;
         MGConstrainedDoFs constrained;
         constrained.initialize(dof_handler);
-        if (const auto ids = dirichlet_boundary(); !ids.empty())
+        if (const auto ids = dirichlet_boundary(field); !ids.empty())
           constrained.make_zero_boundary_constraints(dof_handler, ids);
+
+        // where everything is periodic, one cell in all directions has one free unknown, and a Laplacian that is zero
+        const unsigned int available = triangulation.n_global_levels();
+        if (is_singular() && mesh_parameters.is_periodic() && boundary_ids(triangulation).empty() && triangulation.n_cells(0) == 1 &&
+            parameters.degree == 1 && available > 1 && n_levels == 0)
+          n_levels = available - 1;
 
         FEValues<dim> values(
           *mapping, dof_handler.get_fe(), quadrature, update_values | update_gradients | update_quadrature_points | update_JxW_values);
@@ -120,7 +112,7 @@ namespace leopard
         try
           {
             MultigridHierarchy result =
-              make_multigrid_hierarchy<dim>(*mapping, dof_handler, constrained, A, constrained_unknowns(), cell_matrix, n_levels);
+              make_multigrid_hierarchy<dim>(*mapping, dof_handler, constrained, A, constrained_unknowns(field), cell_matrix, n_levels);
             throw_if_any_failed(error, comm);
             return result;
           }
@@ -158,19 +150,16 @@ namespace leopard
   template void                Discretization<2, 3>::refine_adaptively(HostVector &);
   template std::vector<double> Discretization<2>::nodes() const;
   template void                Discretization<2>::set_values_at_nodes(const std::vector<double> &, HostVector &) const;
-  template IndexSet            Discretization<2>::constrained_unknowns() const;
   template MultigridHierarchy  Discretization<2>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
   template double              Discretization<2>::remove_mean(HostVector &, const HostVector &) const;
   template double              Discretization<2>::balance(HostVector &) const;
   template std::vector<double> Discretization<3>::nodes() const;
   template void                Discretization<3>::set_values_at_nodes(const std::vector<double> &, HostVector &) const;
-  template IndexSet            Discretization<3>::constrained_unknowns() const;
   template MultigridHierarchy  Discretization<3>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
   template double              Discretization<3>::remove_mean(HostVector &, const HostVector &) const;
   template double              Discretization<3>::balance(HostVector &) const;
   template std::vector<double> Discretization<2, 3>::nodes() const;
   template void                Discretization<2, 3>::set_values_at_nodes(const std::vector<double> &, HostVector &) const;
-  template IndexSet            Discretization<2, 3>::constrained_unknowns() const;
   template MultigridHierarchy  Discretization<2, 3>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
   template double              Discretization<2, 3>::remove_mean(HostVector &, const HostVector &) const;
   template double              Discretization<2, 3>::balance(HostVector &) const;

@@ -151,11 +151,8 @@ namespace leopard
 
     std::vector<HostVector> vectors(n_vectors, make_vector());
     for (unsigned int v = 0; v < n_vectors; ++v)
-      {
-        for (unsigned int c = 0; c < components; ++c)
-          insert_component(scalars[v * components + c], c, vectors[v]);
-        constraints.set_zero(vectors[v]);
-      }
+      for (unsigned int c = 0; c < components; ++c)
+        insert_component(scalars[v * components + c], c, vectors[v]);
     return vectors;
   }
 

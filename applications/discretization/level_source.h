@@ -9,8 +9,7 @@
 namespace leopard
 {
   /**
-   * Where a multigrid method gets its levels from. Scalar unknowns: those of one field, which all have the same nodes
-   * and constraints.
+   * Where a multigrid method gets its levels from. Scalar unknowns: those of one field, which all have the same nodes.
    */
   class LevelSource
   {
@@ -23,8 +22,13 @@ namespace leopard
     /** Nodes of the own scalar unknowns, dimension() numbers each. */
     virtual std::vector<double> nodes() const = 0;
 
-    /** Which of the own scalar unknowns are constrained (boundary values, hanging nodes). */
-    virtual dealii::IndexSet constrained_unknowns() const = 0;
+    /**
+     * Which of the own scalar unknowns of a field are constrained (boundary values, hanging nodes, periodic copies).
+     */
+    virtual dealii::IndexSet constrained_unknowns(unsigned int field) const = 0;
+
+    /** Which of the own scalar unknowns are others of the same field, beyond a periodic boundary. */
+    virtual dealii::IndexSet periodic_copies() const = 0;
 
     /**
      * Diffusion and absorption of a field on the levels of the mesh; on the finest mesh they are A. Matrices keep the

@@ -3,6 +3,7 @@
 
 #include "gmsh_file.h"
 #include "gmsh_triangulation.h"
+#include "periodic_boundary.h"
 
 #include <applications/base/collective.h>
 #include <applications/base/log.h>
@@ -60,6 +61,13 @@ namespace leopard
       Anything(),
       "Gmsh mesh (MSH 2.2 or 4.1, ASCII) of one kind of cells, quadrilaterals or triangles, hexahedra or tetrahedra; relative to the folder of the "
       "parameter file. Boundary ids are the numbers of the physical groups of curves (2D) or surfaces (3D), 0 without.");
+    prm.declare_entry(
+      "Periodic",
+      "",
+      Anything(),
+      "Directions in which the domain closes: x, y, z, separated by commas. What leaves at one end comes in at the other, and the boundaries there "
+      "take "
+      "no values and no fluxes. For hypercube and box, and for files of quadrilaterals or hexahedra whose faces at both ends match. Empty: none.");
     prm.declare_entry("Global refinements", "0", Integer(0, 20), "How often each cell is split in 2^dim. Dimensionless.");
     prm.declare_entry("Adaptive", "false", Bool(), "Refine where the Kelly error estimator is large (stationary problems only).");
     prm.declare_entry(
@@ -98,6 +106,7 @@ namespace leopard
     tube_radius        = prm.get_double("Tube radius");
     half_length        = prm.get_double("Half length");
     file               = prm.get("File");
+    periodic           = periodic_directions(prm.get("Periodic"), dimension);
     global_refinements = prm.get_integer("Global refinements");
     adaptive           = prm.get_bool("Adaptive");
     adaptive_cycles    = prm.get_integer("Adaptive cycles");
@@ -136,6 +145,9 @@ namespace leopard
     if (is_surface() && dimension != 2)
       throw Error("'Mesh/Domain' is " + domain + ", a surface, but 'Dimension' is " + std::to_string(dimension) +
                   "\n  expected: set Dimension = 2, the dimension of the surface itself");
+    if (is_periodic() && domain != "hypercube" && domain != "box" && domain != "file")
+      throw Error("'Mesh/Periodic' is " + names_of_directions(periodic) + ", and 'Mesh/Domain' is " + domain +
+                  ", whose boundary does not match across\n  expected: hypercube, box or file, or no periodic directions");
     if (refine_fraction + coarsen_fraction > 1.)
       throw Error("'Mesh/Refine fraction' and 'Mesh/Coarsen fraction' add up to more than 1");
   }
@@ -216,6 +228,10 @@ namespace leopard
                     ", and 'Mesh/Adaptive' is true, which deal.II cannot do with them\n  expected: set Adaptive = false with more 'Mesh/Global "
                     "refinements' or a mesh that Gmsh has made finer where that matters, or a mesh of " +
                     (kind == CellKind::triangle ? "quadrilaterals" : "hexahedra"));
+      if (parameters.is_periodic())
+        throw Error(where + ", and 'Mesh/Periodic' is " + names_of_directions(parameters.periodic) +
+                    ", which is there for quadrilaterals and hexahedra only\n  expected: a mesh of " +
+                    (kind == CellKind::triangle ? "quadrilaterals" : "hexahedra") + ", or no periodic directions");
       if (multigrid)
         throw Error(where +
                     ", and multigrid or a study of smoothers is asked for, for which deal.II makes no levels of them\n  expected: another linear "
@@ -308,6 +324,8 @@ namespace leopard
       }
     else
       make_region(*triangulation, parameters);
+    if constexpr (dim == spacedim)
+      make_periodic(*triangulation, parameters.periodic, from_file ? "the mesh file '" + parameters.file + "'" : "the " + parameters.domain);
     return triangulation;
   }
 
@@ -350,6 +368,7 @@ namespace leopard
   {
     Domain domain;
     domain.name          = parameters.domain;
+    domain.periodic      = parameters.periodic;
     domain.dimension     = dim;
     const double refined = std::pow(2., parameters.global_refinements);
     if (parameters.domain == "hypercube" || parameters.domain == "box")
@@ -395,7 +414,7 @@ namespace leopard
     std::set<types::boundary_id> ids;
     for (const auto &cell : triangulation.cell_iterators_on_level(0))
       for (const auto f : cell->face_indices())
-        if (cell->face(f)->at_boundary())
+        if (cell->face(f)->at_boundary() && !is_periodic(cell->face(f)->boundary_id()))
           ids.insert(cell->face(f)->boundary_id());
     return ids;
   }

@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -39,6 +40,7 @@ namespace leopard
     double                    tube_radius = 0.4; ///< torus
     double                    half_length = 1.;  ///< cylinder in 3D
     std::string               file;              ///< Gmsh file, MSH 2.2 or 4.1
+    std::vector<bool>         periodic;          ///< in which directions; may be empty: in none
     unsigned int              global_refinements = 0;
 
     bool         adaptive         = false;
@@ -61,6 +63,8 @@ namespace leopard
      */
     double edge_ratio(int dimension) const;
 
+    bool is_periodic() const { return std::find(periodic.begin(), periodic.end(), true) != periodic.end(); }
+
     /** Whether the domain is a surface in space: dim = 2, spacedim = 3. */
     bool is_surface() const { return domain == "sphere" || domain == "torus" || domain == "surface file"; }
   };
@@ -68,7 +72,8 @@ namespace leopard
   /**
    * Makes the coarse mesh, without global refinement: of quadrilaterals or hexahedra a
    * parallel::distributed::Triangulation, on p4est; of triangles or tetrahedra, which p4est does not know, a
-   * parallel::shared one, which is whole on every rank and cannot be refined adaptively. Collective.
+   * parallel::shared one, which is whole on every rank and cannot be refined adaptively. Opposite faces of periodic
+   * directions are neighbours (make_periodic()). Collective.
    * @param multigrid whether the levels are to be built, too.
    * @throws Error for a mesh file that is missing, broken, of the other dimension or of cells that cannot be used; for
    * simplices and multigrid or adaptive refinement.
@@ -96,7 +101,7 @@ namespace leopard
   template <int dim, int spacedim>
   Domain describe_domain(const MeshParameters &parameters, MPI_Comm comm);
 
-  /** Boundary ids of the mesh, the same on every rank. Collective. */
+  /** Boundary ids of the mesh but for periodic faces, the same on every rank. Collective. */
   template <int dim, int spacedim>
   std::set<dealii::types::boundary_id> boundary_ids(const dealii::Triangulation<dim, spacedim> &triangulation);
 } // namespace leopard

@@ -8,8 +8,8 @@ namespace leopard
   /**
    * The matrices and vectors of the semi-discrete problem M du/dt + K u = F(t) + m r(u). Unknowns are interleaved:
    * component c of scalar degree of freedom i is unknown C*i + c, so that the fields of a node stand together.
-   * Constrained unknowns (hanging nodes, boundary values) have a positive diagonal entry and nothing else in their rows
-   * and columns; m and F are zero there.
+   * Constrained unknowns (hanging nodes, boundary values, periodic copies) have a positive diagonal entry and nothing
+   * else in their rows and columns; m and F are zero there, and m nowhere else.
    */
   struct SemiDiscreteSystem
   {
@@ -17,5 +17,6 @@ namespace leopard
     HostMatrix mass;        ///< M, same sparsity pattern; time-dependent problems only
     HostVector lumped_mass; ///< m: integrals of the (conforming) shape functions, for the reaction at the nodes
     HostVector load;        ///< F: sources, fluxes, and what inhomogeneous boundary values leave in the free rows
+    HostVector weight;      ///< integrals of the shape functions, of prescribed values, too, where m is zero; for means
   };
 } // namespace leopard

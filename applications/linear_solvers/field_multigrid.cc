@@ -278,7 +278,7 @@ namespace leopard
     if (hierarchy->is_adaptive())
       hierarchy->matrix = without_zeros(hierarchy->matrix);
     is_constrained.assign(finest.n_rows, false);
-    for (const auto row : levels.constrained_unknowns())
+    for (const auto row : levels.constrained_unknowns(field.component))
       is_constrained[matrix.owned.index_within_set(row)] = true;
   }
 

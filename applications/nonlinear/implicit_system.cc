@@ -93,16 +93,20 @@ namespace leopard
     r.sadd(-1., node_factor, system.load);
     if (history != nullptr)
       r.add(node_factor, *history);
-    if (!implicit_reaction)
-      return;
     const double      *m       = system.lumped_mass.begin();
     const unsigned int n_nodes = u.locally_owned_size() / n;
+    for (unsigned int i = 0; i < n_nodes * n; ++i)
+      if (m[i] == 0.)
+        r.begin()[i] = 0.;
+    if (!implicit_reaction)
+      return;
     for (unsigned int begin = 0; begin < n_nodes; begin += nodes_at_once)
       {
         const unsigned int count = std::min(nodes_at_once, n_nodes - begin), first = begin * n;
         problem.reaction(count, u.begin() + first, node_rates.data(), nullptr, places(begin, time));
         for (unsigned int i = 0; i < count * n; ++i)
-          r.begin()[first + i] += node_factor * m[first + i] * node_rates[i];
+          if (m[first + i] != 0.)
+            r.begin()[first + i] += node_factor * m[first + i] * node_rates[i];
       }
   }
 
@@ -119,12 +123,15 @@ namespace leopard
       {
         const unsigned int count = std::min(nodes_at_once, n_nodes - begin), first = begin * n;
         problem.reaction(count, u.begin() + first, nullptr, node_derivatives.data(), places(begin, time));
-        for (unsigned int i = 0; i < count * n * n; ++i)
-          finite = finite && std::isfinite(node_derivatives[i]);
         const int *entry = node_entries.data() + static_cast<std::size_t>(first) * n;
         for (unsigned int row = 0; row < count * n; ++row)
           for (unsigned int d = 0; d < n; ++d, ++entry)
-            j[*entry] = l[*entry] - node_factor * m[first + row] * node_derivatives[row * n + d];
+            {
+              if (m[first + row] == 0. || m[first + row / n * n + d] == 0.)
+                continue;
+              finite    = finite && std::isfinite(node_derivatives[row * n + d]);
+              j[*entry] = l[*entry] - node_factor * m[first + row] * node_derivatives[row * n + d];
+            }
       }
     return dealii::Utilities::MPI::min(finite ? 1 : 0, u.get_mpi_communicator()) == 1;
   }
@@ -173,6 +180,9 @@ namespace leopard
   void ImplicitSystem::reaction(const HostVector &u, HostVector &rates, double t) const
   {
     problem.reaction(u.locally_owned_size() / n, u.begin(), rates.begin(), nullptr, places(0, t));
+    for (unsigned int i = 0; i < u.locally_owned_size(); ++i)
+      if (system.lumped_mass.begin()[i] == 0.)
+        rates.begin()[i] = 0.;
   }
 
   double ImplicitSystem::dominant_mass_factor(const HostVector &u, const GrowthFactors &growth, double t) const
@@ -194,7 +204,7 @@ namespace leopard
             const double *r   = &node_derivatives[row * n];
             double        sum = r[row % n];
             for (unsigned int d = 0; d < n; ++d)
-              sum += d == row % n ? 0. : std::abs(r[d]);
+              sum += d == row % n || m[first + row / n * n + d] == 0. ? 0. : std::abs(r[d]);
             const double least = (growth.diffusion * excess[i] + m[i] * sum) / dominance[i];
             a                  = std::max(a, dominance[i] > 0. && std::isfinite(least) ? least : std::numeric_limits<double>::infinity());
           }

@@ -31,7 +31,7 @@ namespace leopard
    *
    * The reaction acts at the nodes, so that J differs from L in the C x C diagonal blocks of the nodes only, and
    * nothing is re-assembled. With an explicit reaction m r(u) is missing in G and J = L. Knows matrices and vectors, no
-   * mesh and no dimension. Constrained unknowns of u must be zero.
+   * mesh and no dimension. Of constrained unknowns, those with m = 0, G is zero, and the reaction is not asked for.
    */
   class ImplicitSystem
   {
@@ -77,7 +77,7 @@ namespace leopard
     /** ||load + history||_2 (divided by k), the scale that rounding errors of G have. */
     double scale(const HostVector *history, HostVector &workspace) const;
 
-    /** rates = r(u) at the own nodes at a time, as a vector of the unknowns; not multiplied by m. */
+    /** rates = r(u) at the own nodes at a time, as a vector of the unknowns; not multiplied by m; 0 where m = 0. */
     void reaction(const HostVector &u, HostVector &rates, double t) const;
 
     /**

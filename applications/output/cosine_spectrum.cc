@@ -19,24 +19,35 @@ namespace leopard
     fftw_free(p);
   }
 
-  CosineSpectrum::CosineSpectrum(const std::vector<unsigned int> &n_nodes_, const std::vector<double> &lengths_)
-    : n_nodes(n_nodes_)
+  CosineSpectrum::CosineSpectrum(const std::vector<unsigned int> &n_nodes_, const std::vector<double> &lengths_, const std::vector<bool> &periodic_)
+    : n_all(n_nodes_)
+    , n_nodes(n_nodes_)
+    , periodic(periodic_)
     , lengths(lengths_)
   {
-    for (const unsigned int n : n_nodes)
-      n_values *= n;
+    periodic.resize(n_nodes.size(), false);
+    for (std::size_t d = 0; d < n_nodes.size(); ++d)
+      {
+        n_nodes[d] -= periodic[d] ? 1 : 0;
+        n_values *= n_nodes[d];
+      }
     buffer.reset(fftw_alloc_real(n_values));
     if (buffer == nullptr)
       throw std::bad_alloc();
-    const std::vector<int>           sizes(n_nodes.rbegin(), n_nodes.rend()); // FFTW wants the direction that runs fastest last
-    const std::vector<fftw_r2r_kind> kinds(n_nodes.size(), FFTW_REDFT00);
+    const std::vector<int>     sizes(n_nodes.rbegin(), n_nodes.rend()); // FFTW wants the direction that runs fastest last
+    std::vector<fftw_r2r_kind> kinds;
+    for (std::size_t d = n_nodes.size(); d-- > 0;)
+      kinds.push_back(periodic[d] ? FFTW_R2HC : FFTW_REDFT00);
     plan = fftw_plan_r2r(static_cast<int>(sizes.size()), sizes.data(), buffer.get(), buffer.get(), kinds.data(), FFTW_ESTIMATE);
 
-    double largest = 0.; // |k| of the last mode
+    double largest = 0., smallest = pi / lengths[0] * 2.; // |k| of the last mode, and of the first that is not constant
     for (std::size_t d = 0; d < n_nodes.size(); ++d)
-      largest = std::hypot(largest, (n_nodes[d] - 1) * pi / lengths[d]);
+      {
+        largest  = std::hypot(largest, (n_all[d] - 1) * pi / lengths[d]);
+        smallest = std::min(smallest, (periodic[d] ? 2. : 1.) * pi / lengths[d]);
+      }
     // shells of the smallest |k|, but where one side is very much longer than another not more than there are modes
-    shell_thickness = std::max(pi / *std::max_element(lengths.begin(), lengths.end()), largest / n_values);
+    shell_thickness = std::max(smallest, largest / n_values);
     energy.resize(static_cast<std::size_t>(largest / shell_thickness + 0.5) + 3);
     moment.resize(energy.size());
   }
@@ -44,6 +55,20 @@ namespace leopard
   CosineSpectrum::~CosineSpectrum()
   {
     fftw_destroy_plan(static_cast<fftw_plan>(plan));
+  }
+
+  void CosineSpectrum::set_values(const double *all_nodes)
+  {
+    std::vector<unsigned int> index(n_nodes.size(), 0);
+    for (std::size_t i = 0; i < n_values; ++i)
+      {
+        std::size_t node = 0;
+        for (std::size_t d = n_all.size(); d-- > 0;)
+          node = node * n_all[d] + index[d];
+        buffer[i] = all_nodes[node];
+        for (std::size_t d = 0; d < index.size() && ++index[d] == n_nodes[d]; ++d)
+          index[d] = 0;
+      }
   }
 
   template <typename Visit>
@@ -54,12 +79,16 @@ namespace leopard
     for (std::size_t i = 0; i < n_values; ++i)
       {
         // of one direction: f = sum of a_k cos(...), a_k = Y_k / (n-1), half of that for the first and the last; cos^2
-        // has the mean 1/2, or 1 for these two
+        // has the mean 1/2, or 1 for these two. Of a periodic one a_k = 2 Y_k / n, half of that for the constant and,
+        // if n is even, the last; the sines come after the cosines, backwards
         double k2 = 0., e = buffer[i] * buffer[i];
         for (std::size_t d = 0; d < mode.size(); ++d)
           {
-            k2 += (mode[d] * pi / lengths[d]) * (mode[d] * pi / lengths[d]);
-            e *= (mode[d] == 0 || mode[d] + 1 == n_nodes[d] ? 0.25 : 0.5) / ((n_nodes[d] - 1.) * (n_nodes[d] - 1.));
+            const unsigned int m = mode[d], n = n_nodes[d];
+            const double       k = (periodic[d] ? 2. * std::min(m, n - m) : m) * pi / lengths[d];
+            k2 += k * k;
+            e *= periodic[d] ? (m == 0 || 2 * m == n ? 1. : 2.) / (static_cast<double>(n) * n)
+                             : (m == 0 || m + 1 == n ? 0.25 : 0.5) / ((n - 1.) * (n - 1.));
           }
         visit(std::sqrt(k2), e);
         for (std::size_t d = 0; d < mode.size() && ++mode[d] == n_nodes[d]; ++d)

@@ -10,17 +10,18 @@ namespace leopard
 {
   /**
    * Spectrum of a field on the nodes of a uniform grid with no flux through its boundary: f = sum of a_k cos(k_1 pi
-   * x_1/L_1) ... cos(k_d pi x_d/L_d) with k_i = 0 ... n_i - 1, the modes that the grid resolves. One cosine transform
-   * (FFTW, REDFT00) of N nodes: O(N log N). Knows no mesh and no MPI.
+   * x_1/L_1) ... cos(k_d pi x_d/L_d) with k_i = 0 ... n_i - 1, the modes that the grid resolves. In a periodic
+   * direction the modes are cos(2 pi k_i x_i/L_i) and sin(2 pi k_i x_i/L_i), and the last node, which is the first
+   * again, is left out. One transform (FFTW, REDFT00 and R2HC) of N nodes: O(N log N). Knows no mesh and no MPI.
    */
   class CosineSpectrum
   {
   public:
     /**
-     * @param n_nodes nodes in each direction, boundary included, at least 2; @param lengths of the box, dimensionless.
-     * Allocates all it needs.
+     * @param n_nodes nodes in each direction, both boundaries included, at least 2; @param lengths of the box,
+     * dimensionless; @param periodic directions; may be empty: none. Allocates all it needs.
      */
-    CosineSpectrum(const std::vector<unsigned int> &n_nodes, const std::vector<double> &lengths);
+    CosineSpectrum(const std::vector<unsigned int> &n_nodes, const std::vector<double> &lengths, const std::vector<bool> &periodic = {});
     ~CosineSpectrum();
     CosineSpectrum(const CosineSpectrum &)            = delete;
     CosineSpectrum &operator=(const CosineSpectrum &) = delete;
@@ -33,6 +34,9 @@ namespace leopard
      * runs fastest. Host memory.
      */
     double *values() { return buffer.get(); }
+
+    /** Fills values() in from all nodes, those that a periodic direction leaves out included. Host memory. */
+    void set_values(const double *all_nodes);
 
     /**
      * Wave number 2 pi / wavelength of the strongest structure: modes with |k| in the same interval of length pi / max
@@ -63,7 +67,9 @@ namespace leopard
     template <typename Visit>
     void visit_modes(const Visit &visit);
 
-    const std::vector<unsigned int> n_nodes;
+    const std::vector<unsigned int> n_all;    ///< nodes in each direction
+    std::vector<unsigned int>       n_nodes;  ///< of them in values()
+    std::vector<bool>               periodic; ///< one a direction
     const std::vector<double>       lengths;
     std::size_t                     n_values = 1;
     std::unique_ptr<double[], Free> buffer;

@@ -4,6 +4,7 @@
 #include "field_measures.h"
 
 #include <applications/base/log.h>
+#include <applications/discretization/periodic_boundary.h>
 #include <applications/discretization/uniform_grid.h>
 #include <applications/symbolic/differentiate.h>
 #include <solvers/base/errors.h>
@@ -120,8 +121,6 @@ namespace leopard
     , parameters(parameters_)
     , label(discretization.owned, discretization.comm)
     , label_with_ghosts(discretization.owned, discretization.relevant, discretization.comm)
-    , deviation(system.load)
-    , product(system.load)
     , own_values(discretization.owned.n_elements())
   {
     prepare_graph();
@@ -137,7 +136,11 @@ namespace leopard
         {
           cell->get_dof_indices(dofs);
           for (const auto dof : dofs)
-            cell_nodes.push_back(static_cast<int>(discretization.relevant.index_within_set(dof)));
+            {
+              const auto original = discretization.original(dof); // what lies beyond a periodic boundary is the same node
+              cell_nodes.push_back(
+                static_cast<int>(discretization.relevant.index_within_set(discretization.relevant.is_element(original) ? original : dof)));
+            }
         }
   }
 
@@ -163,8 +166,9 @@ namespace leopard
         grid_index.insert(grid_index.end(), of_rank.begin(), of_rank.end());
       }
     all_values.resize(grid_index.size());
+    grid_values.resize(grid_index.size());
     if (Utilities::MPI::this_mpi_process(comm) == 0)
-      spectrum = std::make_unique<CosineSpectrum>(n_nodes, lengths);
+      spectrum = std::make_unique<CosineSpectrum>(n_nodes, lengths, discretization.periodic_directions());
   }
 
   template <int dim, int spacedim>
@@ -184,7 +188,9 @@ namespace leopard
     names.push_back("number of spots of " + field_name + " (connected parts of the mesh where it is above " +
                     (parameters.spot_threshold ? format("%g", *parameters.spot_threshold) : "the middle of mean and maximum") + ")");
     names.push_back("dominant wave number of " + field_name +
-                    (uniform ? " (strongest shell of its cosine spectrum" : " (square root of the Rayleigh quotient of the mean-free field") +
+                    (uniform ? std::string(" (strongest shell of its ") +
+                                 (names_of_directions(discretization.periodic_directions()).empty() ? "cosine " : "") + "spectrum"
+                             : " (square root of the Rayleigh quotient of the mean-free field") +
                     ", dimensionless)");
     return names;
   }
@@ -194,7 +200,7 @@ namespace leopard
   {
     const unsigned int n     = discretization.n_components();
     const std::size_t  begin = row.size();
-    append_field_measures(u, system.lumped_mass, n, row);
+    append_field_measures(u, system.weight, n, row);
     const auto maximum = [&](unsigned int c) { return row[begin + 3 * c + 1]; };
     const auto mean    = [&](unsigned int c) { return row[begin + 3 * c + 2]; };
 
@@ -203,7 +209,7 @@ namespace leopard
     SafeNorm                   own_distance, distance; // squares of large fields overflow
     for (unsigned int i = 0; i < u.locally_owned_size(); ++i)
       {
-        const double weight = system.lumped_mass.begin()[i], difference = u.begin()[i] - (steady.empty() ? mean(i % n) : steady[i % n]);
+        const double weight = system.weight.begin()[i], difference = u.begin()[i] - (steady.empty() ? mean(i % n) : steady[i % n]);
         volume += i % n == 0 ? weight : 0.;
         own_distance.add(std::sqrt(weight) * difference);
       }
@@ -229,7 +235,7 @@ namespace leopard
   {
     const unsigned int  p = problem.pattern_field();
     std::vector<double> extremes;
-    append_field_measures(u, system.lumped_mass, discretization.n_components(), extremes);
+    append_field_measures(u, system.weight, discretization.n_components(), extremes);
     FoundPattern found;
     found.field       = problem.fields()[p];
     found.dimension   = dim;
@@ -238,13 +244,14 @@ namespace leopard
     found.maximum     = extremes[3 * p + 1];
     const double mean = extremes[3 * p + 2];
     for (unsigned int i = p; i < u.locally_owned_size(); i += discretization.n_components())
-      found.measure += system.lumped_mass.begin()[i];
+      found.measure += system.weight.begin()[i];
     found.measure = Utilities::MPI::sum(found.measure, discretization.comm) * growth.volume(time);
     if (found.is_homogeneous())
       return found;
     discretization.extract_component(u, p, field);
-    double lowest = found.maximum, highest = found.minimum; // on the boundary
-    for (const auto dof : DoFTools::extract_boundary_dofs(discretization.dof_handler))
+    double     lowest = found.maximum, highest = found.minimum; // on the boundary
+    const auto ids = boundary_ids(discretization.triangulation);
+    for (const auto dof : ids.empty() ? IndexSet() : DoFTools::extract_boundary_dofs(discretization.dof_handler, ComponentMask(), ids))
       if (discretization.relevant.is_element(dof))
         {
           const double value = field.begin()[discretization.relevant.index_within_set(dof)];
@@ -253,7 +260,7 @@ namespace leopard
         }
     lowest                 = Utilities::MPI::min(lowest, discretization.comm);
     highest                = Utilities::MPI::max(highest, discretization.comm);
-    const bool is_closed   = lowest > highest; // a surface without boundary
+    const bool is_closed   = lowest > highest; // a surface without boundary, a domain that is periodic in all directions
     found.reaches_boundary = is_closed || highest - lowest > 0.01 * (found.maximum - found.minimum);
     found.n_spots          = count_spots(field, parameters.spot_threshold.value_or(0.5 * (mean + found.maximum)));
     found.n_holes          = count_spots(field, 0.5 * (mean + found.minimum), true);
@@ -329,27 +336,19 @@ namespace leopard
         if (spectrum != nullptr)
           {
             for (std::size_t i = 0; i < all_values.size(); ++i)
-              spectrum->values()[grid_index[i]] = all_values[i];
+              grid_values[grid_index[i]] = all_values[i];
+            spectrum->set_values(grid_values.data());
             wave_number = spectrum->dominant_wave_number();
           }
         return Utilities::MPI::broadcast(comm, wave_number);
       }
 
-    deviation   = 0.;
     double mass = 0.;
     for (unsigned int i = p; i < u.locally_owned_size(); i += n)
-      {
-        const double difference = u.begin()[i] - mean;
-        deviation.begin()[i]    = difference;
-        mass += system.lumped_mass.begin()[i] * difference * difference;
-      }
+      mass += system.weight.begin()[i] * (u.begin()[i] - mean) * (u.begin()[i] - mean);
     mass = Utilities::MPI::sum(mass, comm);
-    if (!problem.has_constant_coefficients())
-      return mass > 0. ? std::sqrt(discretization.gradients_squared(deviation, p) / mass) : 0.;
-    // K of a field is its diffusion coefficient, a constant, times that of the Laplacian, plus its absorption times M
-    system.stiffness.vmult(product, deviation);
-    const double quotient = (product * deviation / mass - problem.absorption(p)) / problem.diffusion(p, Point<3>());
-    return mass > 0. ? std::sqrt(std::max(0., quotient)) : 0.;
+    discretization.extract_component(u, p, field);
+    return mass > 0. ? std::sqrt(discretization.gradient_energy(field) / mass) : 0.;
   }
 
   template class PatternMeasures<2>;

@@ -35,8 +35,8 @@ namespace leopard
    * wave number. Nodes are those of the unconstrained unknowns.
    *
    * An evaluation costs a few passes over the fields. The wave number of a uniform box takes the nodal values of that
-   * field to rank 0 (8 bytes a node) and one cosine transform there; on other meshes it takes one product with the
-   * stiffness matrix.
+   * field to rank 0 (8 bytes a node) and one transform there; on other meshes it takes the integral of the squared
+   * gradient.
    */
   template <int dim, int spacedim = dim>
   class PatternMeasures
@@ -83,12 +83,12 @@ namespace leopard
     const Growth                        &growth;
     const PatternMeasureParameters      &parameters;
     std::vector<int>                     cell_nodes; ///< of the own cells: numbers of their nodes among the relevant ones
-    HostVector                           label, label_with_ghosts, deviation, product, field;
+    HostVector                           label, label_with_ghosts, field;
     bool                                 uniform = false;
-    std::unique_ptr<CosineSpectrum>      spectrum;   ///< uniform boxes, rank 0 only
-    std::vector<int>                     counts;     ///< rank 0: own nodes of each rank
-    std::vector<int>                     offsets;    ///< rank 0: own nodes of all earlier ranks
-    std::vector<int>                     grid_index; ///< rank 0: place of each node in the grid, rank after rank
-    std::vector<double>                  own_values, all_values;
+    std::unique_ptr<CosineSpectrum>      spectrum;                            ///< uniform boxes, rank 0 only
+    std::vector<int>                     counts;                              ///< rank 0: own nodes of each rank
+    std::vector<int>                     offsets;                             ///< rank 0: own nodes of all earlier ranks
+    std::vector<int>                     grid_index;                          ///< rank 0: place of each node in the grid, rank after rank
+    std::vector<double>                  own_values, all_values, grid_values; ///< grid_values: in the grid's order
   };
 } // namespace leopard

@@ -15,6 +15,7 @@ namespace leopard
     std::vector<double> lengths;      ///< of the edges of a hypercube or box, empty for other domains
     double              radius  = 0.; ///< of a sphere (the surface), 0 for other domains
     double              measure = 1.; ///< area or volume
+    std::vector<bool>   periodic;     ///< in which directions; may be empty: in none
     std::vector<double> lower, upper; ///< opposite corners of a box around the domain; of a hypercube or box, its own
 
     // of the mesh that a run begins with
@@ -22,8 +23,9 @@ namespace leopard
     double                    cell_size = 0.; ///< longest edge of a cell of a hypercube or box, of other domains (measure / n_cells)^(1/dimension)
     std::vector<unsigned int> cells;          ///< of a hypercube or box, in each direction
 
-    /** Whether the eigenvalues of its Laplacian (no flux) are known: of boxes and spheres. */
+    /** Whether the eigenvalues of its Laplacian (no flux, or periodic) are known: of boxes and spheres. */
     bool has_known_modes() const { return !lengths.empty() || radius > 0.; }
+    bool is_periodic(unsigned int d) const { return d < periodic.size() && periodic[d]; }
   };
 
   /** What linear theory expects of small disturbances, see Problem::analyze(). Dimensionless. */

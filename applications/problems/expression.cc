@@ -161,6 +161,12 @@ namespace leopard
     return found != expressions.end() ? &found->second : for_all_others.get();
   }
 
+  bool BoundaryExpressions::depends_on_time() const
+  {
+    return (for_all_others && for_all_others->depends_on_time()) ||
+           std::any_of(expressions.begin(), expressions.end(), [](const auto &item) { return item.second.depends_on_time(); });
+  }
+
   std::vector<unsigned int> BoundaryExpressions::named_ids() const
   {
     std::vector<unsigned int> ids;

@@ -91,6 +91,10 @@ namespace leopard
 
     /** The ids that the user named, without *. */
     std::vector<unsigned int> named_ids() const;
+    bool                      names(unsigned int boundary_id) const { return expressions.count(boundary_id) == 1; }
+
+    /** Whether t stands in one of the expressions. */
+    bool depends_on_time() const;
 
     /** Whether there is one for every boundary id. */
     bool               for_all() const { return for_all_others != nullptr; }
@@ -101,5 +105,25 @@ namespace leopard
     std::string                        entry;
     std::map<unsigned int, Expression> expressions;
     std::shared_ptr<Expression>        for_all_others;
+  };
+
+  /**
+   * What is prescribed for one field on the boundary: values u = g, or fluxes a du/dn = q (outward normal), and zero
+   * fluxes where neither is. An id that is named goes before a *, and a * of the fluxes before one of the values.
+   */
+  struct BoundaryConditions
+  {
+    BoundaryExpressions values, fluxes;
+
+    /** g, or nullptr where no value is prescribed. */
+    const Expression *value(unsigned int boundary_id) const
+    {
+      const bool has_flux = fluxes.names(boundary_id) || (fluxes.for_all() && !values.names(boundary_id));
+      return has_flux ? nullptr : values.find(boundary_id);
+    }
+    /** q, or nullptr where it is zero or a value is prescribed. */
+    const Expression *flux(unsigned int boundary_id) const { return value(boundary_id) != nullptr ? nullptr : fluxes.find(boundary_id); }
+
+    bool empty() const { return values.empty() && fluxes.empty(); }
   };
 } // namespace leopard

@@ -7,7 +7,6 @@
 #include <deal.II/base/parameter_handler.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace leopard
 {
@@ -88,17 +87,29 @@ namespace leopard
       "Takes all fields at time zero (the first guess in a stationary problem) by their names from the newest checkpoint of another run, "
       "or from a file of ParaView's: the run's folder, or a .vtu or .pvtu file, from where the program is started. The mesh may be "
       "another one: between its nodes fields are interpolated in its cells. Empty: the initial values of this section.");
-    if (!time_dependent())
-      {
-        prm.declare_entry(
-          "Boundary values",
-          "automatic",
-          Anything(),
-          "Prescribed values by boundary id: 'ID: EXPRESSION; ...' in x, y, z; * stands for all ids that neither this "
-          "entry nor 'Boundary fluxes' names. automatic: the values of the exact solution, and '*: 0' if there is none. Dimensionless.");
-        prm.declare_entry(
-          "Boundary fluxes", "", Anything(), "Prescribed fluxes a du/dn (outward normal) by boundary id, in the same form. Dimensionless.");
-      }
+    for (const std::string &field : fields())
+      declare_boundary_conditions(prm, field);
+  }
+
+  void Problem::declare_boundary_conditions(dealii::ParameterHandler &prm, const std::string &field)
+  {
+    using dealii::Patterns::Anything;
+    const std::string fluxes = entry_for("Boundary fluxes", field);
+    prm.declare_entry(entry_for("Boundary values", field),
+                      time_dependent() ? "" : "automatic",
+                      Anything(),
+                      "Prescribed values " + std::string(time_dependent() ? "of " + field + " " : "") +
+                        "by boundary id: 'ID: EXPRESSION; ...' in x, y, z" + (time_dependent() ? ", t" : "") +
+                        "; * stands for all ids that neither this entry nor '" + fluxes +
+                        "' names. automatic: the values of the exact solution, and '*: 0' if "
+                        "there is none." +
+                        (time_dependent() ? " Empty: none, nothing flows through the boundary." : "") + " Dimensionless.");
+    prm.declare_entry(fluxes,
+                      "",
+                      Anything(),
+                      (time_dependent() ? "Prescribed fluxes D d" + field + "/dn (outward normal) in x, y, z, t, D the diffusion coefficient,"
+                                        : std::string("Prescribed fluxes a du/dn (outward normal)")) +
+                        " by boundary id, in the same form. Dimensionless.");
   }
 
   ManufacturedSolution Problem::manufactured() const
@@ -154,8 +165,9 @@ namespace leopard
       throw Error("section '" + name() + "' gives an exact solution for some fields only\n  expected: one for each field, or none");
     if (!exact_solution.empty())
       derive_sources(prm);
-    if (!time_dependent())
-      read_boundary_conditions(prm);
+    boundary_conditions.clear();
+    for (unsigned int c = 0; c < fields().size(); ++c)
+      boundary_conditions.push_back(read_boundary_conditions(prm, c));
   }
 
   void Problem::derive_sources(dealii::ParameterHandler &prm)
@@ -184,29 +196,50 @@ namespace leopard
     derived            = "source";
   }
 
-  void Problem::read_boundary_conditions(dealii::ParameterHandler &prm)
+  BoundaryConditions Problem::read_boundary_conditions(dealii::ParameterHandler &prm, unsigned int c)
   {
-    const std::string section = name() + "/", values = prm.get("Boundary values");
-    boundary_fluxes = BoundaryExpressions(section + "Boundary fluxes", prm.get("Boundary fluxes"), constants);
+    const std::string  field = fields()[c], of_values = entry_for("Boundary values", field), of_fluxes = entry_for("Boundary fluxes", field);
+    const std::string  section = name() + "/", values = prm.get(of_values);
+    BoundaryConditions result;
+    result.fluxes = BoundaryExpressions(section + of_fluxes, prm.get(of_fluxes), constants);
     if (values == "automatic" && !exact_solution.empty())
       {
-        boundary_values = BoundaryExpressions(exact_solution[0]);
-        derived += std::string(derived.empty() ? "" : " and ") + "boundary values";
+        result.values = BoundaryExpressions(exact_solution[c]);
+        if (derived.find("boundary values") == std::string::npos)
+          derived += std::string(derived.empty() ? "" : " and ") + "boundary values";
       }
     else
-      boundary_values = BoundaryExpressions(section + "Boundary values", values == "automatic" ? "*: 0" : values, constants);
-    for (const unsigned int id : boundary_fluxes.named_ids())
-      {
-        const auto ids = boundary_values.named_ids();
-        if (std::find(ids.begin(), ids.end(), id) != ids.end())
-          throw Error("boundary id " + std::to_string(id) + " stands in both '" + section + "Boundary values' and '" + section +
-                      "Boundary fluxes'\n  expected: one condition for each boundary; remove one of the two");
-      }
+      result.values = BoundaryExpressions(section + of_values, values == "automatic" ? "*: 0" : values, constants);
+    for (const unsigned int id : result.fluxes.named_ids())
+      if (result.values.names(id))
+        throw Error("boundary id " + std::to_string(id) + " stands in both '" + section + of_values + "' and '" + section + of_fluxes +
+                    "'\n  expected: one condition for each boundary; remove one of the two");
+    return result;
   }
 
-  bool Problem::may_be_singular() const
+  const BoundaryConditions &Problem::boundary(unsigned int c) const
   {
-    constexpr unsigned int not_named = std::numeric_limits<unsigned int>::max();
-    return !time_dependent() && !has_reaction() && absorption(0) == 0. && (boundary_values.empty() || boundary_fluxes.find(not_named) != nullptr);
+    static const BoundaryConditions none;
+    return c < boundary_conditions.size() ? boundary_conditions[c] : none;
+  }
+
+  bool Problem::has_boundary_conditions() const
+  {
+    return std::any_of(boundary_conditions.begin(), boundary_conditions.end(), [](const BoundaryConditions &of_field) { return !of_field.empty(); });
+  }
+
+  bool Problem::load_depends_on_time() const
+  {
+    return std::any_of(source.begin(), source.end(), [](const Expression &s) { return s.depends_on_time(); }) ||
+           std::any_of(boundary_conditions.begin(), boundary_conditions.end(), [](const BoundaryConditions &of_field) {
+             return of_field.values.depends_on_time() || of_field.fluxes.depends_on_time();
+           });
+  }
+
+  bool Problem::may_be_singular(bool closed) const
+  {
+    const BoundaryConditions &conditions = boundary(0);
+    return !time_dependent() && !has_reaction() && absorption(0) == 0. &&
+           (closed || conditions.values.empty() || (conditions.fluxes.for_all() && conditions.values.named_ids().empty()));
   }
 } // namespace leopard

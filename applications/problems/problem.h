@@ -37,8 +37,8 @@ namespace leopard
    *   du_c/dt = div(a_c(x) grad u_c) - delta_c u_c + s_c(x,t) + r_c(u_1, ..., u_n, x, t),
    *
    * without the time derivative in stationary problems; a_c is a number or a symmetric positive definite matrix.
-   * Boundary values u_c = g or fluxes n . a_c grad u_c = q are given per boundary id. The reaction r is evaluated at
-   * the nodes.
+   * Boundary values u_c = g(x,t) or fluxes n . a_c grad u_c = q(x,t) are given per field and boundary id. The reaction
+   * r is evaluated at the nodes.
    *
    * A problem knows no mesh, no matrix, no time loop and no output: it answers questions.
    */
@@ -80,9 +80,9 @@ namespace leopard
     virtual std::vector<double> proportional_diffusion() const;
     /**
      * Whether the solution may be determined up to a constant only, as no boundary id that is not named has a value
-     * prescribed.
+     * prescribed. @param closed whether the domain has no boundary, as all directions are periodic.
      */
-    bool may_be_singular() const;
+    bool may_be_singular(bool closed = false) const;
     /** delta_c. */
     virtual double absorption(unsigned int /*c*/) const { return 0.; }
 
@@ -133,12 +133,20 @@ namespace leopard
     std::string folder;               ///< of that file
 
     // What every problem reads from its section, one expression a field
-    std::vector<Expression> source;          ///< s_c(x,t)
-    std::vector<Expression> initial;         ///< initial values, unless they are taken from elsewhere
-    std::string             initial_from;    ///< a run's folder or a VTU file with them; empty: the expressions
-    std::vector<Expression> exact_solution;  ///< empty if the file has none
-    BoundaryExpressions     boundary_values; ///< Dirichlet; stationary problems only
-    BoundaryExpressions     boundary_fluxes; ///< Neumann; stationary problems only
+    std::vector<Expression>         source;              ///< s_c(x,t)
+    std::vector<Expression>         initial;             ///< initial values, unless they are taken from elsewhere
+    std::string                     initial_from;        ///< a run's folder or a VTU file with them; empty: the expressions
+    std::vector<Expression>         exact_solution;      ///< empty if the file has none
+    std::vector<BoundaryConditions> boundary_conditions; ///< of each field; empty: zero fluxes
+
+    /** What field c has on the boundary. */
+    const BoundaryConditions &boundary(unsigned int c) const;
+    /** Whether some field has values or fluxes prescribed somewhere. */
+    bool has_boundary_conditions() const;
+    /** Whether sources, boundary values or fluxes depend on time. */
+    bool load_depends_on_time() const;
+    /** The entry of a field: "Source u", or just "Source" if there is one field only. */
+    virtual std::string entry_for(const std::string &what, const std::string &field) const;
 
     std::shared_ptr<Pictures> pictures; ///< that expressions of the section may name; null: none
 
@@ -149,21 +157,17 @@ namespace leopard
     bool          has_derived_source = false;
 
   protected:
-    /**
-     * Entries that all problems share: "Constants", "Source", "Exact solution", and for stationary ones the boundary
-     * conditions.
-     */
+    /** Entries that all problems share: "Constants", "Source", "Exact solution", boundary conditions. */
     void declare_common_parameters(dealii::ParameterHandler &prm);
     /** First of all, since the others use them. */
     void read_constants_of(dealii::ParameterHandler &prm);
     /** Last, since sources are derived from all the others. */
     void read_common_parameters(dealii::ParameterHandler &prm);
-    /** The entry of a field: "Source u", or just "Source" if there is one field only. */
-    virtual std::string entry_for(const std::string &what, const std::string &field) const;
 
   private:
-    void derive_sources(dealii::ParameterHandler &prm);
-    void read_boundary_conditions(dealii::ParameterHandler &prm);
+    void               derive_sources(dealii::ParameterHandler &prm);
+    void               declare_boundary_conditions(dealii::ParameterHandler &prm, const std::string &field);
+    BoundaryConditions read_boundary_conditions(dealii::ParameterHandler &prm, unsigned int c);
   };
 
   /**

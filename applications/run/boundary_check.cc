@@ -3,6 +3,7 @@
 
 #include <applications/base/log.h>
 #include <applications/discretization/mesh.h>
+#include <applications/discretization/periodic_boundary.h>
 #include <applications/problems/problem.h>
 
 #include <deal.II/base/mpi.h>
@@ -30,14 +31,18 @@ namespace leopard
       bool         is_given = true;
 
       /** @param condition its value; one that is not given is zero. */
-      void add(const Expression *condition, double exact_, const Point<3> &p, unsigned int id_)
+      void add(const Expression *condition, double exact_, const Point<3> &p, double t, unsigned int id_)
       {
-        const double given_ = condition != nullptr ? condition->value(p) : 0.;
+        add_numbers(condition != nullptr ? condition->value(p, t) : 0., exact_, p, id_, condition != nullptr);
+      }
+
+      void add_numbers(double given_, double exact_, const Point<3> &p, unsigned int id_, bool is_given_ = true)
+      {
         if (!std::isfinite(given_) || !std::isfinite(exact_)) // said elsewhere
           return;
         scale = std::max({scale, std::abs(given_), std::abs(exact_)});
         if (std::abs(given_ - exact_) > difference)
-          *this = {scale, std::abs(given_ - exact_), given_, exact_, p, id_, condition != nullptr};
+          *this = {scale, std::abs(given_ - exact_), given_, exact_, p, id_, is_given_};
       }
 
       /** That of the rank with the largest difference, everywhere. Collective. */
@@ -75,12 +80,17 @@ namespace leopard
     }
 
     template <int dim>
-    void compare(
-      const Discretization<dim, dim> &discretization, const Problem &problem, const Exact &of, bool is_plane, Comparison &values, Comparison &fluxes)
+    void compare(const Discretization<dim, dim> &discretization,
+                 const Problem                  &problem,
+                 const Exact                    &of,
+                 bool                            is_plane,
+                 Comparison                     &values,
+                 Comparison                     &fluxes,
+                 Comparison                     &across)
     {
-      const double size             = size_of_solution(discretization, problem, of);
-      const double length           = std::pow(GridTools::volume(discretization.triangulation, *discretization.mapping), 1. / dim);
-      values.scale                  = size; // where both are to be zero they differ by rounding errors of what the solution is elsewhere
+      const double size   = size_of_solution(discretization, problem, of);
+      const double length = std::pow(GridTools::volume(discretization.triangulation, *discretization.mapping), 1. / dim);
+      values.scale = across.scale   = size; // where both are to be zero they differ by rounding errors of what the solution is elsewhere
       Quadrature<dim - 1> points    = QGauss<dim - 1>(3);
       const bool          simplices = discretization.dof_handler.get_fe().reference_cell().is_simplex();
       if (dim == 3 && simplices)
@@ -91,13 +101,23 @@ namespace leopard
         for (const unsigned int f : cell->face_indices())
           if (cell->is_locally_owned() && cell->face(f)->at_boundary())
             {
+              if (is_periodic(cell->face(f)->boundary_id()))
+                {
+                  const auto beyond = cell->periodic_neighbor(f)->face(cell->periodic_neighbor_face_no(f))->center() - cell->face(f)->center();
+                  for (const unsigned int v : cell->face(f)->vertex_indices())
+                    {
+                      const Point<dim> &p = cell->face(f)->vertex(v);
+                      across.add_numbers(exact(p + beyond), exact(p), to_3d(p), id_before(cell->face(f)->boundary_id()));
+                    }
+                  continue;
+                }
               const unsigned int id    = cell->face(f)->boundary_id();
-              const Expression  *value = problem.boundary_values.find(id), *flux = problem.boundary_fluxes.find(id);
+              const Expression  *value = problem.boundary(of.field).value(id), *flux = problem.boundary(of.field).flux(id);
               const double       h         = 1e-4 * cell->diameter();
-              const bool         has_value = flux == nullptr && value != nullptr;
+              const bool         has_value = value != nullptr;
               for (const unsigned int v : cell->face(f)->vertex_indices()) // on curved boundaries only these are for certain
                 if (const Point<dim> &p = cell->face(f)->vertex(v); has_value)
-                  values.add(value, exact(p), to_3d(p), id);
+                  values.add(value, exact(p), to_3d(p), of.time, id);
               if (!is_plane)
                 continue;
               face.reinit(cell, f);
@@ -106,7 +126,7 @@ namespace leopard
                   const Point<dim> &p = face.quadrature_point(k);
                   if (has_value)
                     {
-                      values.add(value, exact(p), to_3d(p), id);
+                      values.add(value, exact(p), to_3d(p), of.time, id);
                       continue;
                     }
                   // n . a grad u is the slope along a n, which points outwards, too
@@ -126,7 +146,7 @@ namespace leopard
                     a = problem.diffusion(of.field, to_3d(p));
                   const Tensor<1, dim> inwards = -h * direction;
                   const double         slope   = (3. * exact(p) - 4. * exact(p + inwards) + exact(p + 2. * inwards)) / (2. * h);
-                  fluxes.add(flux, a * slope, to_3d(p), id);
+                  fluxes.add(flux, a * slope, to_3d(p), of.time, id);
                   // the precision of slopes, and those of the solution elsewhere
                   fluxes.scale = std::max({fluxes.scale, 1e-4 * a * std::abs(exact(p)) / cell->diameter(), 1e-3 * a * size / length});
                 }
@@ -137,22 +157,32 @@ namespace leopard
     template <int dim>
     std::string contradiction(const Discretization<dim, dim> &discretization, const MeshParameters &mesh, const Problem &problem, const Exact &of)
     {
-      Comparison values, fluxes;
-      compare(discretization, problem, of, mesh.is_uniform(), values, fluxes);
+      Comparison values, fluxes, across;
+      compare(discretization, problem, of, mesh.is_uniform(), values, fluxes, across);
       const MPI_Comm comm = discretization.triangulation.get_communicator();
       values.agree(comm);
       fluxes.agree(comm);
+      across.agree(comm);
+      const std::string field   = problem.fields()[of.field];
       const std::string section = "'" + problem.name() + "/", solution = "'" + problem.exact_solution[of.field].entry_name() + "'";
       const std::string contradicts = " contradict " + solution + ": ", at_time = problem.time_dependent() ? format(", t = %g", of.time) : "";
+      if (across.difference > 1e-6 * across.scale)
+        return "'Mesh/Periodic' = " + names_of_directions(mesh.periodic) + " contradicts " + solution + ": " +
+               format("most of all it is %.6g beyond the periodic boundary where it is %.6g,", across.given, across.exact) + across.place() +
+               at_time + consequence + "an exact solution that is periodic, or no periodic directions";
       if (values.difference > 1e-6 * values.scale)
-        return section + "Boundary values'" + contradicts + format("most of all they are %.6g where it is %.6g,", values.given, values.exact) +
-               values.place() + consequence + "'Boundary values' = automatic, or the exact solution that has these values";
+        return section + problem.entry_for("Boundary values", field) + "'" + contradicts +
+               format("most of all they are %.6g where it is %.6g,", values.given, values.exact) + values.place() + at_time + consequence +
+               "'Boundary values' = automatic, or the exact solution that has these values";
       if (fluxes.difference > 1e-3 * fluxes.scale)
-        return (problem.time_dependent() ? "the zero boundary fluxes" : section + "Boundary fluxes'") + contradicts +
-               format("most of all a du/dn is %.6g where that of the solution is %.6g,", fluxes.given, fluxes.exact) + fluxes.place() + at_time +
-               (fluxes.is_given ? "" : ", for which no condition is given, so that it is zero") + consequence +
-               (problem.time_dependent() ? "an exact solution whose normal derivative is zero at the boundary, as that of cos(pi*x) is on (0,1)"
-                                         : "'Boundary values' = automatic without fluxes, or the exact solution that has these fluxes");
+        return (problem.time_dependent() && !fluxes.is_given ? "the zero boundary fluxes"
+                                                             : section + problem.entry_for("Boundary fluxes", field) + "'") +
+               contradicts + format("most of all a du/dn is %.6g where that of the solution is %.6g,", fluxes.given, fluxes.exact) + fluxes.place() +
+               at_time + (fluxes.is_given ? "" : ", for which no condition is given, so that it is zero") + consequence +
+               (problem.time_dependent()
+                  ? "an exact solution whose normal derivative is zero at the boundary, as that of cos(pi*x) is on (0,1), or '" +
+                      problem.entry_for("Boundary values", field) + "' = automatic"
+                  : "'Boundary values' = automatic without fluxes, or the exact solution that has these fluxes");
       return "";
     }
   } // namespace

@@ -15,7 +15,7 @@ namespace leopard
    * Where boundary values or fluxes of the file are not those of its exact solution, against which errors would say
    * nothing: the largest difference and its place, on the faces of the present mesh; empty if there is none. Fluxes are
    * looked at where boundaries are certainly plane, on hypercubes, boxes and L-shapes. Collective.
-   * @param times at which an exact solution that depends on time is looked at; its problem has zero fluxes.
+   * @param times at which an exact solution that depends on time is looked at.
    */
   template <int dim, int spacedim>
   std::string boundary_contradiction(const Discretization<dim, spacedim> &discretization,

@@ -7,6 +7,7 @@
 #include <applications/base/log.h>
 #include <applications/discretization/gmsh_file.h>
 #include <applications/discretization/mesh.h>
+#include <applications/discretization/periodic_boundary.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/distributed/tria_base.h>
@@ -151,7 +152,13 @@ namespace leopard
       text +=
         format("; %s %g\n  edges: from %g to %g\n  boundary ids:", dim == 2 ? "area" : "volume", census.measure, census.shortest, census.longest);
       for (const auto &[id, side] : census.sides)
-        text += format("\n    %u: %u %s, %s %g", id, side.n, dim == 2 ? "lines" : "faces", dim == 2 ? "length" : "area", side.measure);
+        text += format("\n    %u: %u %s, %s %g%s",
+                       id_before(id),
+                       side.n,
+                       dim == 2 ? "lines" : "faces",
+                       dim == 2 ? "length" : "area",
+                       side.measure,
+                       is_periodic(id) ? ", periodic" : "");
       text += census.sides.empty() ? " none, as there is no boundary\n" : "\n";
       text += "  material ids:";
       for (const auto &[id, n] : census.materials)

@@ -17,8 +17,13 @@ namespace leopard::entry_rows
 
     std::string of_boundary(const Run &r, const std::string &entry)
     {
-      const std::string &domain = r.parameters.mesh.domain;
-      return first(of_problem(r, entry), if_(domain == "sphere" || domain == "torus", "a " + domain + " has no boundary"));
+      const std::string       &domain   = r.parameters.mesh.domain;
+      const std::vector<bool> &periodic = r.parameters.mesh.periodic;
+      const bool               closed =
+        r.parameters.mesh.is_periodic() && (domain == "hypercube" || domain == "box") && std::count(periodic.begin(), periodic.end(), false) == 0;
+      return first(of_problem(r, entry),
+                   if_(domain == "sphere" || domain == "torus", "a " + domain + " has no boundary"),
+                   if_(closed, "all boundaries are periodic"));
     }
 
     template <bool built_in>
@@ -132,8 +137,7 @@ namespace leopard::entry_rows
             continue;
           rows.push_back({section + "*", fixed, fixed, of_problem});
           rows.push_back({section + "Exact solution*", fixed, fixed, of_exact_solution});
-          if (!made->time_dependent())
-            rows.push_back({section + "Boundary *", fixed, fixed, of_boundary});
+          rows.push_back({section + "Boundary *", fixed, fixed, of_boundary});
           rows.push_back({section + "Initial value*", fixed, fixed, of_initial_values});
           rows.push_back({section + "Initial values from", fixed, fixed, of_initial_source});
         }
@@ -174,6 +178,7 @@ namespace leopard::entry_rows
       {"Turing/Reaction *", effect, fixed, of_expressions},
       {"Turing/Diffusion *", effect, fixed, of_problem},
       {"Turing/Images", fixed, fixed, of_problem},
+      {"Turing/Boundary *", fixed, fixed, of_boundary},
       {"Turing/Steady state guess", effect, fixed, of_steady_state},
       {"Turing/Start from steady state", fixed, fixed, of_initial_values},
       {"Turing/Perturbation", fixed, fixed, of_problem},
@@ -188,6 +193,7 @@ namespace leopard::entry_rows
       {"Mesh/Tube radius", fixed, fixed, of_domains<with_tube>},
       {"Mesh/Half length", fixed, fixed, of_length},
       {"Mesh/File", fixed, fixed, of_domains<with_file>},
+      {"Mesh/Periodic", fixed, fixed, of_mesh},
       {"Mesh/Global refinements", fixed, fixed, of_refinements},
       {"Mesh/Adaptive", fixed, fixed, of_mesh},
       {"Mesh/Adaptive cycles", fixed, further, of_adaptive},

@@ -225,8 +225,19 @@ namespace leopard
     if (problem->has_derived_source && growth.grows())
       throw Error("'" + problem->name() + "/Exact solution' is given without its source, and 'Mesh/Growth' is " + growth.law +
                   ", which the derivation does not know\n  expected: the source, or 0");
+    for (const BoundaryConditions &of_field : problem->boundary_conditions)
+      if (problem->time_dependent() && of_field.values.depends_on_time() && !discretization.lumped_mass && !discretization.finite_differences)
+        throw Error(
+          "'" + of_field.values.entry_name() +
+          "' depends on t, and 'Discretization/Mass matrix' is consistent, which would need the values' derivative in time\n  expected: set Mass "
+          "matrix = lumped, or values of x, y, z only");
     if (growth.grows() && !problem->time_dependent())
       throw Error("'Mesh/Growth' is " + growth.law + ", but the problem " + problem->name() + " is stationary\n  expected: none");
+    if (growth.grows() && problem->has_boundary_conditions())
+      throw Error(
+        "'Mesh/Growth' is " + growth.law + ", and section '" + problem->name() +
+        "' prescribes boundary values or fluxes, which are not there for domains that grow\n  expected: no growth, or no 'Boundary values' and "
+        "'Boundary fluxes'");
     if (problem->time_dependent() && growth.length(time.end_time) <= 0.)
       throw Error("'Mesh/Growth rate' is " + std::to_string(growth.rate) + ", so that the domain has vanished before 'Time stepping/End time' = " +
                   std::to_string(time.end_time) + "\n  expected: a rate above " + std::to_string(-1. / time.end_time) + ", or exponential growth");
@@ -304,6 +315,10 @@ namespace leopard
     if (linear_solver.method == "multigrid" && problem->fields().size() > 1)
       throw Error(where + ", but the problem " + problem->name() + " has " + std::to_string(problem->fields().size()) +
                   " fields\n  expected: gmres with the preconditioner multigrid, which treats each field by itself");
+    if (mesh.adaptive && mesh.is_periodic())
+      throw Error(
+        where + " and 'Mesh/Adaptive' is true, and 'Mesh/Periodic' is given, for which there are no levels\n  expected: a globally refined mesh, no "
+                "periodic directions, or another preconditioner");
     if (mesh.adaptive && problem->has_reaction())
       throw Error(where + " and 'Mesh/Adaptive' is true, but the problem " + problem->name() +
                   " is not linear\n  expected: a linear problem, a globally refined mesh, or another preconditioner");

@@ -10,6 +10,7 @@
 #include <applications/base/log.h>
 #include <applications/base/parameter_file.h>
 #include <applications/base/run_directory.h>
+#include <applications/discretization/periodic_boundary.h>
 #include <solvers/base/errors.h>
 
 #include <nlohmann/json.hpp>
@@ -135,12 +136,14 @@ namespace leopard
     /** What `automatic` stands for, where all other entries that it depends on are as they are now. */
     std::string meaning(const std::string &entry, const std::string &value, const Parameters &now)
     {
+      if (entry == "Mesh/Periodic")
+        return names_of_directions(periodic_directions(value, now.dimension));
       if (value != "automatic")
         return value;
       const Problem &problem = *now.problem;
       if (entry == "Discretization/Method")
         return now.discretization.automatic_method(now.mesh, problem.time_dependent() || problem.has_reaction());
-      if (entry == problem.name() + "/Boundary values" && problem.exact_solution.empty())
+      if (entry.rfind(problem.name() + "/Boundary values", 0) == 0 && problem.exact_solution.empty())
         return "*: 0";
       return value;
     }

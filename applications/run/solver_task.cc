@@ -77,7 +77,8 @@ namespace leopard
     const std::vector<Point<3>> points  = sample_points(mesh, parameters.dimension);
     const double                growth  = largest_derivative(problem, points) - problem.absorption(0);
     double                      bound   = 0.;
-    if ((mesh.domain == "hypercube" || mesh.domain == "box") && problem.boundary_fluxes.empty() && problem.boundary_values.for_all())
+    if ((mesh.domain == "hypercube" || mesh.domain == "box") && !mesh.is_periodic() && problem.boundary(0).fluxes.empty() &&
+        problem.boundary(0).values.for_all())
       {
         double least_diffusion = std::numeric_limits<double>::max();
         for (const Point<3> &p : points)
@@ -110,7 +111,8 @@ namespace leopard
     const Problem                  &problem        = *parameters.problem;
     const MeshParameters           &mesh           = parameters.mesh;
     const DiscretizationParameters &discretization = parameters.discretization;
-    SolverTask                      task;
+    const bool closed = mesh.file.empty() && mesh.is_periodic() && std::count(mesh.periodic.begin(), mesh.periodic.end(), false) == 0;
+    SolverTask task;
     task.is_needed         = parameters.has_linear_solver();
     task.in_time           = problem.time_dependent();
     task.follows_bound     = parameters.time.follows_bound();
@@ -119,7 +121,7 @@ namespace leopard
     task.has_newton        = problem.has_reaction() && !(task.in_time && parameters.time.explicit_reaction());
     task.fixed_iterations  = task.has_newton && parameters.newton.forcing == "fixed iterations";
     task.dimension         = parameters.dimension;
-    task.is_singular       = problem.may_be_singular();
+    task.is_singular       = problem.may_be_singular(closed);
     task.may_be_indefinite = !task.in_time && problem.has_reaction() && (!problem.initial_from.empty() || !(indefiniteness(parameters) <= 0.));
     const double cells     = mesh.file.empty() ? mesh.n_coarse_cells(parameters.dimension) : n_nodes_of_file; // about as many unknowns
     if (!mesh.adaptive && cells > 0.)
@@ -129,7 +131,7 @@ namespace leopard
                                  parameters.dimension);
     constexpr double small_enough = 1000.; // unknowns of the coarsest level for any coarse solver
     constexpr double even_edges   = 1.5;   // at 4 multigrid needs twice the iterations, and is no faster than amg
-    task.has_levels               = !mesh.is_surface() && !(mesh.adaptive && problem.has_reaction()) && mesh.global_refinements >= 2 &&
+    task.has_levels = !mesh.is_surface() && !(mesh.adaptive && (problem.has_reaction() || mesh.is_periodic())) && mesh.global_refinements >= 2 &&
                       cells * std::pow(discretization.degree, parameters.dimension) < small_enough;
     const double ratio   = mesh.edge_ratio(parameters.dimension);
     task.has_even_levels = task.has_levels && cells > 0. && !mesh.adaptive && discretization.degree == 1 && ratio > 0. && ratio <= even_edges &&

@@ -89,19 +89,19 @@ namespace leopard
                                    const std::vector<unsigned int>        &n,
                                    const std::vector<std::vector<double>> &fields)
     {
-      CosineSpectrum         spectrum(n, domain.lengths);
+      CosineSpectrum         spectrum(n, domain.lengths, domain.periodic);
       CosineSpectrum::Energy sums;
       double                 strongest = 0., most = -1.;
       for (const auto &field : fields)
         {
-          std::copy(field.begin(), field.end(), spectrum.values());
+          spectrum.set_values(field.data());
           const auto energy = spectrum.energy_in(forecast.bands);
           sums.total += energy.total;
           sums.inside += energy.inside;
           if (energy.total <= most)
             continue;
           most = energy.total;
-          std::copy(field.begin(), field.end(), spectrum.values());
+          spectrum.set_values(field.data());
           strongest = spectrum.dominant_wave_number();
         }
       // a pattern still grows from an amplitude of 1e-5 of the disturbance in a few growth times

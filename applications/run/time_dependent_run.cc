@@ -85,6 +85,9 @@ namespace leopard
           {
             discretization.refine_coarse_mesh(context.parameters.mesh.global_refinements + extra_refinements);
             set_initial_values(context, discretization, u);
+            if (const std::string text = discretization.against_boundary_values(u); !text.empty() && is_first)
+              context.log.line("initial values at the boundary are not those prescribed there, which hold: most of all " + text);
+            discretization.distribute_constraints(u);
             if (is_first) // at two times, since cos(pi*t) or the like may vanish at one
               if (const std::string text = boundary_contradiction(discretization, context.parameters.mesh, problem, {0., 0.37 * time.end_time});
                   !text.empty())
@@ -146,6 +149,7 @@ namespace leopard
                                                  : format("dt = %.6g", time.stepping.step_size)));
         HostVector u;
         set_initial_values(context, discretization, u);
+        discretization.distribute_constraints(u);
         make_integrator();
         choose_engine(false);
         integrator->start(u);
@@ -195,11 +199,14 @@ namespace leopard
       void make_integrator()
       {
         std::function<void(double)> update_load;
-        if (std::any_of(problem.source.begin(), problem.source.end(), [](const Expression &s) { return s.depends_on_time(); }))
+        if (problem.load_depends_on_time())
           update_load = [this](double t) { discretization.assemble_load(system.load, t); };
+        std::function<void(HostVector &)> distribute;
+        if (discretization.has_constraints())
+          distribute = [this](HostVector &v) { discretization.distribute_constraints(v); };
         integrator.reset(); // and its memory
         integrator = std::make_unique<TimeIntegrator>(
-          time, problem, system, *implicit, *newton, context.parameters.growth, discretization.mesh_size(), update_load);
+          time, problem, system, *implicit, *newton, context.parameters.growth, discretization.mesh_size(), update_load, distribute);
       }
 
       TimeLoopResult run_without_output(const TimeLoopParameters &loop, const std::string &last_good_state)
@@ -283,7 +290,7 @@ namespace leopard
         // GPUs share a grid with two fields; with another number they step by its rows
         const bool by_rows = linear.backend == "cuda" && problem.fields().size() != 2 && Utilities::MPI::n_mpi_processes(context.comm) > 1;
         if constexpr (dim == spacedim)
-          if (parameters.finite_differences && !by_rows && problem.has_constant_coefficients())
+          if (parameters.finite_differences && !by_rows && problem.has_constant_coefficients() && !context.parameters.mesh.is_periodic())
             if (const UniformGrid grid = find_uniform_grid(discretization); grid.found)
               return FusedSteps::on_grid(grid, time, linear, context.comm, why_not);
         return FusedSteps::on_mesh(system, discretization, problem, time, linear, why_not);

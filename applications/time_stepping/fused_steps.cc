@@ -73,8 +73,27 @@ namespace leopard
       return std::set<int>(devices.begin(), devices.end()).size() < devices.size() ? "ranks share a GPU, and would wait for one another there" : "";
     }
 
-    /** The rows of the rank's nodes, columns by their global numbers. */
-    MeshLaplacian own_rows(const SemiDiscreteSystem &system, const Problem &problem)
+    /**
+     * Numbers of nodes: those of the scalar degrees of freedom, without the periodic copies of all ranks. Collective.
+     */
+    dealii::IndexSet free_nodes(const dealii::IndexSet &copies, MPI_Comm comm)
+    {
+      dealii::IndexSet                             result = dealii::complete_index_set(copies.size());
+      std::vector<dealii::types::global_dof_index> own;
+      copies.fill_index_vector(own);
+      for (const std::vector<dealii::types::global_dof_index> &of_rank : dealii::Utilities::MPI::all_gather(comm, own))
+        {
+          dealii::IndexSet part(copies.size());
+          part.add_indices(of_rank.begin(), of_rank.end());
+          result.subtract_set(part);
+        }
+      result.compress();
+      return result;
+    }
+
+    /** The rows of the rank's nodes, columns by their numbers among the free ones. @param unknowns of the rank. */
+    MeshLaplacian
+    own_rows(const SemiDiscreteSystem &system, const Problem &problem, const dealii::IndexSet &free, const std::vector<unsigned int> &unknowns)
     {
       const LocalMatrix K         = local_matrix(system.stiffness); // of each field the same, times its diffusion coefficient
       const HostVector &m         = system.lumped_mass;
@@ -85,15 +104,15 @@ namespace leopard
       };
       MeshLaplacian      result;
       CrsMatrix<double> &A = result.matrix;
-      A.n_rows             = K.matrix.n_rows / n_fields;
-      A.n_columns          = checked_count(static_cast<double>(m.size()) / n_fields, "nodes of the mesh");
-      for (int i = 0; i < A.n_rows; ++i)
+      A.n_rows             = static_cast<int>(unknowns.size());
+      A.n_columns          = checked_count(static_cast<double>(free.n_elements()), "nodes of the mesh");
+      for (const unsigned int i : unknowns)
         {
-          const int row = i * n_fields;
+          const int row = static_cast<int>(i) * n_fields;
           for (int p = K.matrix.row_offsets[row]; p < K.matrix.row_offsets[row + 1]; ++p)
             if (const auto j = unknown(K.matrix.columns[p]); j % n_fields == 0 && K.matrix.values[p] != 0.)
               {
-                A.columns.push_back(static_cast<int>(j / n_fields));
+                A.columns.push_back(static_cast<int>(free.index_within_set(j / n_fields)));
                 A.values.push_back(K.matrix.values[p] / (diffusion * m.begin()[row]));
               }
           A.row_offsets.push_back(static_cast<int>(A.columns.size()));
@@ -155,6 +174,8 @@ namespace leopard
       return "of the expressions of 'Turing/Kinetics': " + reason;
     if (problem.proportional_diffusion().empty())
       return "the diffusion of a field depends on x or on the direction, and that of the others is not the same times a number";
+    if (problem.has_boundary_conditions())
+      return "it knows no boundary values and fluxes";
     for (const Expression &source : problem.source)
       if (!source.is_zero())
         return "it knows no sources";
@@ -192,6 +213,8 @@ namespace leopard
     domain.grid  = grid.grid;
     domain.nodes = grid.nodes;
     domain.slabs = make_grid_slabs(grid.grid, backend_of(linear), comm, why_not);
+    domain.unknowns.resize(domain.nodes.size());
+    std::iota(domain.unknowns.begin(), domain.unknowns.end(), 0u);
     domain.own_nodes.resize(domain.slabs != nullptr ? domain.slabs->own_grid().n_nodes() : grid.grid.n_nodes());
     const dealii::types::global_dof_index plane = grid.grid.n_nodes() / grid.grid.n[grid.grid.is_flat() ? 1 : 2];
     std::iota(domain.own_nodes.begin(), domain.own_nodes.end(), domain.slabs != nullptr ? domain.slabs->first() * plane : 0);
@@ -208,20 +231,31 @@ namespace leopard
     const HostVector &m        = system.lumped_mass;
     const MPI_Comm    comm     = m.get_mpi_communicator();
     const int         n_fields = static_cast<int>(problem.fields().size());
-    const double      own_min  = m.begin() != m.end() ? *std::min_element(m.begin(), m.end()) : std::numeric_limits<double>::max();
+    const auto        copies = discretization.periodic_copies(), own = m.locally_owned_elements();
+    Domain            domain;
+    double            own_min = std::numeric_limits<double>::max();
+    for (unsigned int i = 0; i < m.locally_owned_size(); i += n_fields)
+      if (!copies.is_element(own.nth_index_in_set(i) / n_fields))
+        {
+          domain.unknowns.push_back(i / n_fields);
+          own_min = std::min(own_min, *std::min_element(m.begin() + i, m.begin() + i + n_fields));
+        }
     if (!(dealii::Utilities::MPI::min(own_min, comm) > 0.))
       why_not = "it needs a mesh without hanging nodes and positive lumped masses";
     else
       why_not = why_not_on_these_devices(time, linear, comm);
     if (!why_not.empty())
       return {};
-    Domain domain;
-    domain.mesh                                 = std::make_shared<MeshLaplacian>(own_rows(system, problem));
-    domain.mesh->dimension                      = discretization.dimension();
-    domain.mesh->coordinates                    = discretization.nodes();
-    const dealii::types::global_dof_index n_own = domain.mesh->matrix.n_rows;
-    domain.nodes.resize(n_own);
-    std::iota(domain.nodes.begin(), domain.nodes.end(), n_own > 0 ? m.locally_owned_elements().nth_index_in_set(0) / n_fields : 0);
+    const dealii::IndexSet    free        = free_nodes(copies, comm);
+    const std::vector<double> coordinates = discretization.nodes();
+    const int                 dimension   = discretization.dimension();
+    domain.mesh                           = std::make_shared<MeshLaplacian>(own_rows(system, problem, free, domain.unknowns));
+    domain.mesh->dimension                = dimension;
+    for (const unsigned int i : domain.unknowns)
+      {
+        domain.mesh->coordinates.insert(domain.mesh->coordinates.end(), &coordinates[i * dimension], &coordinates[i * dimension] + dimension);
+        domain.nodes.push_back(free.index_within_set(own.nth_index_in_set(i * n_fields) / n_fields));
+      }
     domain.own_nodes = domain.nodes;
     if (dealii::Utilities::MPI::n_mpi_processes(comm) > 1)
       {
@@ -242,9 +276,9 @@ namespace leopard
                          double                        step_size)
     : stepper(make_stepper(domain, options_for(problem, growth, time, newton, linear, step_size)))
     , n_fields(problem.fields().size())
-    , n_unknowns(domain.nodes.size())
+    , unknowns(domain.unknowns)
     , field_by_field(n_fields * stepper.n_nodes())
-    , values_of_field(n_unknowns)
+    , values_of_field(unknowns.size())
   {
     to_unknowns.reinit(domain.own_nodes, domain.nodes, comm);
     to_nodes.reinit(domain.nodes, domain.own_nodes, comm);
@@ -257,9 +291,9 @@ namespace leopard
     for (std::size_t l = 0; l < solutions.size(); ++l)
       for (unsigned int c = 0; c < n_fields; ++c)
         {
-          for (unsigned int i = 0; i < n_unknowns; ++i)
-            values_of_field[i] = levels[l].begin()[n_fields * i + c];
-          to_nodes.export_to_ghosted_array(dealii::ArrayView<const double>(values_of_field.data(), n_unknowns),
+          for (std::size_t i = 0; i < unknowns.size(); ++i)
+            values_of_field[i] = levels[l].begin()[n_fields * unknowns[i] + c];
+          to_nodes.export_to_ghosted_array(dealii::ArrayView<const double>(values_of_field.data(), values_of_field.size()),
                                            dealii::ArrayView<double>(solutions[l].data() + c * n_nodes, n_nodes));
         }
     stepper.resume(state, solutions);
@@ -272,9 +306,9 @@ namespace leopard
     for (unsigned int c = 0; c < n_fields; ++c)
       {
         to_unknowns.export_to_ghosted_array(dealii::ArrayView<const double>(field_by_field.data() + c * n_nodes, n_nodes),
-                                            dealii::ArrayView<double>(values_of_field.data(), n_unknowns));
-        for (unsigned int i = 0; i < n_unknowns; ++i)
-          u.begin()[n_fields * i + c] = values_of_field[i];
+                                            dealii::ArrayView<double>(values_of_field.data(), values_of_field.size()));
+        for (std::size_t i = 0; i < unknowns.size(); ++i)
+          u.begin()[n_fields * unknowns[i] + c] = values_of_field[i];
       }
   }
 } // namespace leopard

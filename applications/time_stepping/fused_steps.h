@@ -41,7 +41,8 @@ namespace leopard
       std::shared_ptr<reaction_diffusion::GridSlabs>     slabs;      ///< the ranks' parts of the grid; null for one rank
       std::shared_ptr<reaction_diffusion::MeshLaplacian> mesh;       ///< whole
       std::shared_ptr<reaction_diffusion::MeshRanks>     mesh_ranks; ///< null for one rank
-      std::vector<dealii::types::global_dof_index>       nodes;      ///< of each scalar degree of freedom that the rank owns
+      std::vector<dealii::types::global_dof_index>       nodes;      ///< of each of `unknowns`
+      std::vector<unsigned int>                          unknowns;   ///< which of the scalar degrees of freedom that the rank owns are nodes there
       std::vector<dealii::types::global_dof_index>       own_nodes;  ///< that the rank has in the time loop, in the order of its arrays
     };
 
@@ -51,7 +52,7 @@ namespace leopard
     static Domain
     on_grid(const UniformGrid &grid, const TimeParameters &time, const LinearSolverParameters &linear, MPI_Comm comm, std::string &why_not);
 
-    /** A mesh, likewise. @param system its mass matrix is lumped. */
+    /** A mesh, likewise; periodic copies are left out. @param system its mass matrix is lumped. */
     static Domain on_mesh(const SemiDiscreteSystem     &system,
                           const LevelSource            &discretization,
                           const Problem                &problem,
@@ -71,12 +72,14 @@ namespace leopard
 
     /** Collective, as store(). */
     void load(const reaction_diffusion::Stepper::State &state, const std::vector<HostVector> &levels);
+    /** Leaves periodic copies as they are. */
     void store(int level, HostVector &u);
 
     reaction_diffusion::Stepper stepper;
 
   private:
-    const unsigned int                               n_fields, n_unknowns; ///< of each field: scalar unknowns that the rank owns
+    const unsigned int                               n_fields;
+    const std::vector<unsigned int>                  unknowns; ///< of each field: those of Domain
     dealii::Utilities::MPI::NoncontiguousPartitioner to_unknowns, to_nodes;
     std::vector<double>                              field_by_field, values_of_field; ///< workspace
   };

@@ -133,13 +133,19 @@ namespace leopard
     const auto                             totals  = stepper.totals();
     const auto                             now     = stepper.state();
     fused->store(0, u_new);
+    if (distribute)
+      distribute(u_new);
     static_cast<reaction_diffusion::StepFigures &>(report) = last;
     check_values(now.time - last.step_size, last.step_size, report);
     control.resume(now);
     control.order = last.order;
     levels[0].swap(u_new);
     for (int l = 1; l < control.n_levels; ++l)
-      fused->store(l, levels[l]);
+      {
+        fused->store(l, levels[l]);
+        if (distribute)
+          distribute(levels[l]);
+      }
 
     // with an explicit reaction the corrections of a step are parts of one linear solve
     report.newton_steps      = parameters.explicit_reaction() ? 1 : last.newton_steps;

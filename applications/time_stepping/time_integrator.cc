@@ -20,14 +20,15 @@ namespace leopard
 {
   using namespace dealii;
 
-  TimeIntegrator::TimeIntegrator(const TimeParameters       &parameters_,
-                                 const Problem              &problem_,
-                                 SemiDiscreteSystem         &system_,
-                                 ImplicitSystem             &implicit_system_,
-                                 Newton                     &newton_,
-                                 const Growth               &growth_,
-                                 double                      mesh_size,
-                                 std::function<void(double)> update_load_)
+  TimeIntegrator::TimeIntegrator(const TimeParameters             &parameters_,
+                                 const Problem                    &problem_,
+                                 SemiDiscreteSystem               &system_,
+                                 ImplicitSystem                   &implicit_system_,
+                                 Newton                           &newton_,
+                                 const Growth                     &growth_,
+                                 double                            mesh_size,
+                                 std::function<void(double)>       update_load_,
+                                 std::function<void(HostVector &)> distribute_)
     : parameters(parameters_)
     , problem(problem_)
     , system(system_)
@@ -35,6 +36,7 @@ namespace leopard
     , newton(newton_)
     , growth(growth_)
     , update_load(std::move(update_load_))
+    , distribute(std::move(distribute_))
     , n_fields(problem_.fields().size())
     , levels(levels_kept(parameters_.stepping.scheme), HostVector(system_.load))
     , u_new(system_.load)
@@ -46,6 +48,9 @@ namespace leopard
       parameters.step_control == "multiple of h^2" ? parameters.step_factor * mesh_size * mesh_size : parameters.stepping.step_size;
     if (!parameters.variable_steps())
       parameters.check_fixed_step(step_size);
+    for (const double m : system.lumped_mass)
+      n_free += m != 0. ? 1. : 0.;
+    n_free                    = std::max(1., Utilities::MPI::sum(n_free, u_new.get_mpi_communicator()));
     control.options           = parameters.stepping;
     control.options.step_size = control.next_step = step_size;
     if (parameters.explicit_reaction())
@@ -105,6 +110,16 @@ namespace leopard
       }
   }
 
+  void TimeIntegrator::leave_out_constrained(HostVector &v) const
+  {
+    if (!distribute)
+      return;
+    const double *m = system.lumped_mass.begin();
+    for (unsigned int i = 0; i < v.locally_owned_size(); ++i)
+      if (m[i] == 0.)
+        v.begin()[i] = 0.;
+  }
+
   void TimeIntegrator::choose_solver(StepReport &report)
   {
     if (parameters.explicit_reaction() || !newton.has_alternative())
@@ -131,15 +146,18 @@ namespace leopard
       }
   }
 
-  double TimeIntegrator::estimate_error() const
+  double TimeIntegrator::estimate_error()
   {
-    const SchemeStep step           = control.scheme_step();
-    const double     dilution       = growth.factors(control.time + control.step_size).dilution;
-    const double     reaction_error = step.reaction_error(1. / (1. / step.coefficients().implicit + dilution)),
-                 rms                = l2_norm(prediction) / std::sqrt(static_cast<double>(prediction.size()));
+    const SchemeStep step     = control.scheme_step();
+    const double     dilution = growth.factors(control.time + control.step_size).dilution;
+    leave_out_constrained(prediction);
+    const double reaction_error = step.reaction_error(1. / (1. / step.coefficients().implicit + dilution)),
+                 rms            = l2_norm(prediction) / std::sqrt(n_free);
     double sum = 0., largest = 0.;
     for (unsigned int i = 0; i < u_new.locally_owned_size(); ++i)
       {
+        if (system.lumped_mass.begin()[i] == 0.)
+          continue;
         const double u = u_new.begin()[i];
         double       e = u - prediction.begin()[i];
         if (reaction_error != 0.)
@@ -149,7 +167,7 @@ namespace leopard
         largest = reaction_diffusion::Sums::larger(e * e, largest);
       }
     const MPI_Comm comm = u_new.get_mpi_communicator();
-    return control.error_estimate(Utilities::MPI::sum(sum, comm) / static_cast<double>(u_new.size()), Utilities::MPI::max(largest, comm));
+    return control.error_estimate(Utilities::MPI::sum(sum, comm) / n_free, Utilities::MPI::max(largest, comm));
   }
 
   void TimeIntegrator::extrapolate_reaction(const reaction_diffusion::SchemeCoefficients &factors)
@@ -168,6 +186,7 @@ namespace leopard
     for (int l = 1; l < reaction_diffusion::max_levels - 1; ++l)
       if (factors.history[l] != 0.)
         combination.add(a * factors.history[l], levels[l]);
+    leave_out_constrained(combination);
     system.mass.vmult(history, combination);
     if (!rates.empty())
       {
@@ -196,6 +215,8 @@ namespace leopard
     u_new                               = prediction;
     const double        error_tolerance = parameters.adaptive() ? parameters.stepping.error_tolerance : 0.;
     const NewtonResult &result          = rates.empty() ? newton.solve(u_new, &history, error_tolerance) : newton.solve_linear(u_new, &history);
+    if (distribute)
+      distribute(u_new);
     if (newton.linear_solver().has_tau() && !told_tau)
       {
         report.notes.push_back("of the first step " + newton.linear_solver().details());

@@ -58,10 +58,11 @@ namespace leopard
   {
     double mass     = 0.; ///< M(u_n+1)
     double change   = 0.; ///< of the mass, as the scheme has it: M(u_n+1) - M(u_n) for implicit Euler
-    double reaction = 0.; ///< dt times the integral of reaction, sources, absorption and dilution by growth, as the scheme takes them
+    double reaction = 0.; ///< dt times the integral of reaction, sources, given fluxes, absorption and dilution by growth, as the scheme takes them
 
     /**
-     * Zero up to the tolerance of the solver, since no field flows through the boundary; and what clipping has added.
+     * Zero up to the tolerance of the solver, but for what flows through boundaries with prescribed values (given
+     * fluxes are among the sources) and what clipping has added.
      */
     double residual() const { return change - reaction; }
   };
@@ -83,17 +84,19 @@ namespace leopard
   {
   public:
     /**
-     * @param growth of the domain; @param update_load recomputes system.load at a time, or empty if the load is
-     * constant. Keeps references.
+     * @param growth of the domain; @param update_load recomputes system.load at a time, and takes the boundary values
+     * then; empty if both are constant; @param distribute sets constrained unknowns from the others; empty if there are
+     * none. Keeps references.
      */
-    TimeIntegrator(const TimeParameters       &parameters,
-                   const Problem              &problem,
-                   SemiDiscreteSystem         &system,
-                   ImplicitSystem             &implicit_system,
-                   Newton                     &newton,
-                   const Growth               &growth,
-                   double                      mesh_size,
-                   std::function<void(double)> update_load);
+    TimeIntegrator(const TimeParameters             &parameters,
+                   const Problem                    &problem,
+                   SemiDiscreteSystem               &system,
+                   ImplicitSystem                   &implicit_system,
+                   Newton                           &newton,
+                   const Growth                     &growth,
+                   double                            mesh_size,
+                   std::function<void(double)>       update_load,
+                   std::function<void(HostVector &)> distribute);
     ~TimeIntegrator();
 
     /**
@@ -105,7 +108,7 @@ namespace leopard
      */
     void set_noise(const std::vector<double> &nodes);
 
-    /** Starts at time zero with these values. */
+    /** Starts at time zero with these values, constrained ones included. */
     void start(const HostVector &u);
 
     /**
@@ -158,7 +161,9 @@ namespace leopard
     /** Of the last step. */
     SchemeStep last_step() const { return {control.options.scheme, control.order, control.steps[0], {control.steps[1], control.steps[2], 0.}}; }
     void       choose_solver(StepReport &report);
-    double     estimate_error() const;
+    double     estimate_error();
+    /** Zero in constrained unknowns, which norms and the history of a step leave out. */
+    void leave_out_constrained(HostVector &v) const;
     /** @return why it has failed, empty if it has not; then `cause` is for StepControl::reject_step(). */
     std::string attempt(StepReport &report, StopReason &cause);
     std::string try_step(StepReport &report, StopReason &cause);
@@ -175,14 +180,16 @@ namespace leopard
     /** Of the last call of the fused steps, for a message. */
     std::string why_it_failed(StopReason reason) const;
 
-    const TimeParameters             &parameters;
-    const Problem                    &problem;
-    SemiDiscreteSystem               &system;
-    ImplicitSystem                   &implicit_system;
-    Newton                           &newton;
-    const Growth                     &growth;
-    const std::function<void(double)> update_load;
-    const unsigned int                n_fields;
+    const TimeParameters                   &parameters;
+    const Problem                          &problem;
+    SemiDiscreteSystem                     &system;
+    ImplicitSystem                         &implicit_system;
+    Newton                                 &newton;
+    const Growth                           &growth;
+    const std::function<void(double)>       update_load;
+    const std::function<void(HostVector &)> distribute;
+    const unsigned int                      n_fields;
+    double                                  n_free = 0.; ///< unknowns of all ranks that are not constrained
 
     reaction_diffusion::StepControl control;            ///< its order is 0 before the first step
     double                          start_size    = 0.; ///< the largest |u| at time zero

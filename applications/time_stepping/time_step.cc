@@ -47,9 +47,10 @@ namespace leopard
     check_values(control.time, control.step_size, report);
     combination = u_new;
     combination.add(-1., levels[0]);
+    leave_out_constrained(combination);
     report.step_size      = control.step_size;
     report.rejected       = control.rejected;
-    report.rate_of_change = l2_norm(combination) / (control.step_size * std::sqrt(static_cast<double>(u_new.size())));
+    report.rate_of_change = l2_norm(combination) / (control.step_size * std::sqrt(n_free));
     std::rotate(levels.begin(), levels.end() - 1, levels.end());
     levels[0].swap(u_new);
     if (!rates.empty())

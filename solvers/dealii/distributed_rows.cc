@@ -200,6 +200,25 @@ namespace leopard
     return result;
   }
 
+  void DistributedRows::clear_rows(const IndexSet &owned_rows, const IndexSet &rows)
+  {
+    int kept = 0;
+    for (std::size_t row = 0, begin = 0; row + 1 < row_offsets.size(); ++row)
+      {
+        const std::size_t end = row_offsets[row + 1];
+        if (!rows.is_element(owned_rows.nth_index_in_set(row)))
+          for (std::size_t p = begin; p < end; ++p, ++kept)
+            {
+              columns[kept] = columns[p];
+              values[kept]  = values[p];
+            }
+        row_offsets[row + 1] = kept;
+        begin                = end;
+      }
+    columns.resize(kept);
+    values.resize(kept);
+  }
+
   void DistributedRows::append(const DistributedRows &rows)
   {
     const int before = row_offsets.back();

@@ -61,6 +61,9 @@ namespace leopard
      */
     DistributedRows rows_of_others(const dealii::IndexSet &owned_rows, const dealii::IndexSet &ghosts, MPI_Comm comm) const;
 
+    /** Empties rows. @param owned_rows of this matrix, contiguous. */
+    void clear_rows(const dealii::IndexSet &owned_rows, const dealii::IndexSet &rows);
+
     /** Puts rows behind the last one. */
     void append(const DistributedRows &rows);
 

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cmath>
+#include <map>
 
 namespace leopard
 {
@@ -45,6 +46,12 @@ namespace leopard
       }
 
       void get_dof_indices(const LevelCell &cell, std::vector<Index> &indices) const;
+
+      /**
+       * Unknowns of a level that are others beyond a periodic boundary, with these: of all that are one the first in
+       * number. MGConstrainedDoFs would take several where directions meet.
+       */
+      std::map<Index, Index> periodic_copies(unsigned int level) const;
 
       void                          assemble(unsigned int level, const CellMatrix<dim> &cell_matrix, DistributedLevel &result) const;
       std::vector<DistributedEntry> prolongation(unsigned int fine) const;
@@ -85,6 +92,52 @@ namespace leopard
                            " levels are asked for, but on this adaptive mesh the coarsest of them does not cover the domain" +
                            "\n  expected: at least " + std::to_string(available - covering) + " levels of the " + std::to_string(available) +
                            " that the mesh has (0: all)");
+      if (!global && !dof_handler.get_triangulation().get_periodic_face_map().empty())
+        throw InvalidInput(
+          "multigrid: the mesh is periodic and not refined globally\n  expected: a globally refined mesh, or no periodic boundaries");
+    }
+
+    template <int dim>
+    std::map<Index, Index> Builder<dim>::periodic_copies(unsigned int level) const
+    {
+      std::map<Index, Index> copies; // towards smaller numbers; find() goes to the end
+      if (dof_handler.get_triangulation().get_periodic_face_map().empty())
+        return copies;
+      const auto find = [&copies](Index i) {
+        for (auto next = copies.find(i); next != copies.end(); next = copies.find(i))
+          i = next->second;
+        return i;
+      };
+      const unsigned int             n = dof_handler.get_fe().n_dofs_per_cell();
+      std::vector<Index>             indices(n), beyond(n);
+      const std::vector<Point<dim>> &nodes = dof_handler.get_fe().get_unit_support_points();
+      for (const auto &cell : dof_handler.mg_cell_iterators_on_level(level))
+        for (const unsigned int f : cell->face_indices())
+          {
+            if (cell->level_subdomain_id() == numbers::artificial_subdomain_id || !cell->has_periodic_neighbor(f))
+              continue;
+            const auto neighbor = cell->periodic_neighbor(f);
+            if (neighbor->level() != cell->level() || neighbor->level_subdomain_id() == numbers::artificial_subdomain_id)
+              continue;
+            const unsigned int   of_neighbor = cell->periodic_neighbor_face_no(f);
+            const Tensor<1, dim> shift       = neighbor->face(of_neighbor)->center() - cell->face(f)->center();
+            cell->get_mg_dof_indices(indices);
+            neighbor->get_mg_dof_indices(beyond);
+            const double near = 1e-6 * cell->diameter();
+            for (unsigned int i = 0; i < n; ++i)
+              if (dof_handler.get_fe().has_support_on_face(i, f))
+                {
+                  const Point<dim> here = mapping.transform_unit_to_real_cell(cell, nodes[i]) + shift;
+                  for (unsigned int j = 0; j < n; ++j)
+                    if (dof_handler.get_fe().has_support_on_face(j, of_neighbor) &&
+                        here.distance(mapping.transform_unit_to_real_cell(neighbor, nodes[j])) <= near)
+                      if (const Index a = find(indices[i]), b = find(beyond[j]); a != b)
+                        copies[std::max(a, b)] = std::min(a, b);
+                }
+          }
+      for (auto &[copy, original] : copies)
+        original = find(original);
+      return copies;
     }
 
     template <int dim>
@@ -105,6 +158,12 @@ namespace leopard
       constraints.add_lines(constrained.get_refinement_edge_indices(level));
       if (constrained.have_boundary_indices())
         constraints.add_lines(constrained.get_boundary_indices(level));
+      for (const auto &[copy, original] : periodic_copies(level))
+        if (constraints.can_store_line(copy) && !constraints.is_constrained(copy))
+          {
+            constraints.add_line(copy);
+            constraints.add_entry(copy, original, 1.);
+          }
       constraints.close();
 
       DynamicSparsityPattern pattern(relevant), interface_pattern(relevant);
@@ -150,13 +209,19 @@ namespace leopard
     template <int dim>
     std::vector<DistributedEntry> Builder<dim>::prolongation(unsigned int fine) const
     {
-      const FiniteElement<dim>     &fe    = dof_handler.get_fe();
-      const unsigned int            n     = fe.n_dofs_per_cell();
-      const IndexSet               &own   = owned(fine);
-      const Index                   first = own.n_elements() > 0 ? own.nth_index_in_set(0) : 0;
+      const std::map<Index, Index> coarse_copies = periodic_copies(fine - 1),
+                                   fine_copies   = is_active(fine) ? std::map<Index, Index>() : periodic_copies(fine);
+      const FiniteElement<dim>     &fe           = dof_handler.get_fe();
+      const unsigned int            n            = fe.n_dofs_per_cell();
+      const IndexSet               &own          = owned(fine);
+      const Index                   first        = own.n_elements() > 0 ? own.nth_index_in_set(0) : 0;
       std::vector<bool>             is_done(own.n_elements(), false);
       std::vector<Index>            parent(n), child(n);
       std::vector<DistributedEntry> entries;
+      const auto                    original = [&coarse_copies](Index i) {
+        const auto found = coarse_copies.find(i);
+        return found != coarse_copies.end() ? found->second : i;
+      };
       for (const auto &cell : dof_handler.mg_cell_iterators_on_level(fine - 1))
         if (cell->is_locally_owned_on_level() && cell->has_children())
           {
@@ -167,14 +232,19 @@ namespace leopard
                 const FullMatrix<double> &matrix = fe.get_prolongation_matrix(c, cell->refinement_case());
                 for (unsigned int i = 0; i < n; ++i)
                   {
+                    if (fine_copies.count(child[i]) == 1)
+                      continue;
                     const bool is_own = own.is_element(child[i]);
                     if (is_own && is_done[child[i] - first])
                       continue; // neighbouring cells interpolate to it alike
                     if (is_own)
                       is_done[child[i] - first] = true;
+                    std::map<Index, double> row; // two parents may be one
                     for (unsigned int j = 0; j < n; ++j)
                       if (std::abs(matrix(i, j)) > 1e-14 && !constrained.is_boundary_index(fine - 1, parent[j]))
-                        entries.push_back({child[i], parent[j], matrix(i, j)});
+                        row[original(parent[j])] += matrix(i, j);
+                    for (const auto &[column, value] : row)
+                      entries.push_back({child[i], column, value});
                   }
               }
           }
@@ -220,6 +290,8 @@ namespace leopard
             {
               const IndexSet &coarse = owned(coarsest + l - 1), &fine = owned(coarsest + l);
               levels[l].prolongation = DistributedRows(prolongation(coarsest + l), fine, comm);
+              if (is_active(coarsest + l))
+                levels[l].prolongation->clear_rows(fine, constrained_rows);
               if (distributed)
                 levels[l].restriction = levels[l].prolongation->transpose(fine, coarse, comm);
             }

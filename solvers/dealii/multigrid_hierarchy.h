@@ -24,7 +24,8 @@ namespace leopard
    * The levels of a deal.II mesh as a hierarchy for Multigrid: level matrices, prolongations
    * (FiniteElement::get_prolongation_matrix()), their transposes, support points, and, on adaptive meshes, interface
    * matrices and copy lists of local smoothing as in deal.II's step-16 and step-50. For scalar continuous elements of
-   * any degree. On adaptive meshes it is the same preconditioner as deal.II's PreconditionMG with MGTransferPrebuilt.
+   * any degree. A periodic mesh (add_periodicity()) must be refined globally. On adaptive meshes it is the same
+   * preconditioner as deal.II's PreconditionMG with MGTransferPrebuilt.
    *
    * Unknowns keep deal.II's order: a rank's own ones are a contiguous range, then come the ghosts of the level's
    * communication. On a globally refined mesh the finest level has the numbering of the active mesh, and its matrix is
@@ -39,7 +40,7 @@ namespace leopard
    * (AffineConstraints::distribute_local_to_global()).
    * @param constrained_rows the constrained ones among the own rows of A. They become rows of the identity: entries of
    * right-hand sides are zero there, or
-   *   boundary values (not for hanging nodes).
+   *   boundary values (not for hanging nodes). Of a periodic mesh the copies are among them.
    * @param cell_matrix the problem, called for this rank's cells of all levels but one whose matrix is A.
    * @param n_levels how many levels to use, from the finest down; 0: all.
    * @throws InvalidInput if the mesh has fewer levels, or if active cells would be left below the coarsest one.

@@ -242,6 +242,74 @@ namespace leopard
       EXPECT_NEAR(cube(wave_number), 3. * PI, 1e-9);
     }
 
+    MeshParameters periodic_box(int dim, unsigned int cells, unsigned int refinements, const std::vector<bool> &periodic)
+    {
+      MeshParameters mesh = unit_box(dim, cells, refinements);
+      mesh.periodic       = periodic;
+      return mesh;
+    }
+
+    TEST(CosineSpectrum, PeriodicDirectionsHaveSinesToo)
+    {
+      for (const unsigned int n : {9u, 10u}) // an even and an odd number of nodes that differ
+        {
+          CosineSpectrum spectrum({n, 6}, {2., 0.5}, {true, false});
+          EXPECT_EQ(spectrum.size(), (n - 1) * 6);
+          for (unsigned int k = 0; 2 * k < n - 1; ++k)
+            for (unsigned int l = 0; l < 6; ++l)
+              {
+                std::vector<double> values;
+                for (unsigned int j = 0; j < 6; ++j)
+                  for (unsigned int i = 0; i < n; ++i)
+                    values.push_back(3. + 0.5 * std::sin(2. * PI * k * i / (n - 1.) + 0.7) * std::cos(PI * l * j / 5.));
+                const double wave_number = std::hypot(2. * PI * k / 2., PI * l / 0.5);
+                spectrum.set_values(values.data());
+                EXPECT_NEAR(spectrum.dominant_wave_number(), wave_number, 1e-9) << k << " " << l;
+                spectrum.set_values(values.data());
+                const auto energy = spectrum.energy_in({{wave_number - 0.1, wave_number + 0.1}});
+                if (k + l > 0)
+                  {
+                    const double mean_square = 0.25 * (k == 0 ? std::pow(std::sin(0.7), 2) : 0.5) * (l == 0 || l == 5 ? 1. : 0.5);
+                    EXPECT_NEAR(energy.total, mean_square, 1e-12);
+                    EXPECT_NEAR(energy.inside, energy.total, 1e-12);
+                  }
+              }
+        }
+    }
+
+    TEST(PatternMeasures, SpotsThatCrossAPeriodicBoundaryCountOnce)
+    {
+      // one spot around each corner point of the lattice, and one in the middle
+      const auto lattice = [](const auto &x) { return std::cos(2. * PI * x[0]) * std::cos(2. * PI * x[1]); };
+      EXPECT_EQ(Measured<2>(lattice, unit_box(2, 1, 5), 1, 0.5)(spots), 5);
+      for (const unsigned int degree : {1u, 2u})
+        {
+          const Measured<2> closed(lattice, periodic_box(2, 1, 5, {true, true}), degree, 0.5);
+          EXPECT_EQ(closed(spots), 2);
+          EXPECT_EQ(closed.found.n_spots, 2u);
+          EXPECT_TRUE(closed.found.reaches_boundary);
+          EXPECT_NEAR(closed(wave_number), std::sqrt(8.) * PI, 1e-9);
+          EXPECT_NEAR(closed("total mass of v"), 2., 1e-12);
+          EXPECT_EQ(Measured<2>(lattice, periodic_box(2, 1, 5, {true, false}), degree, 0.5)(spots), 3);
+        }
+      // moved, so that no cosine has it
+      const Measured<2> moved([](const auto &x) { return std::sin(6. * PI * x[0] + 1.); }, periodic_box(2, 2, 4, {true, false}), 1, 0.);
+      EXPECT_EQ(moved(spots), 3);
+      EXPECT_NEAR(moved(wave_number), 6. * PI, 1e-9);
+      const Measured<3> in_space(
+        [](const auto &x) { return std::cos(2. * PI * x[0]) * std::cos(2. * PI * x[2]); }, periodic_box(3, 2, 2, {true, false, true}), 1, 0.5);
+      EXPECT_EQ(in_space(spots), 2);
+    }
+
+    TEST(PatternMeasures, APatchInAPeriodicDirectionHasNoBoundaryThere)
+    {
+      const auto patch = [](const dealii::Point<3> &x) {
+        return std::exp(-100. * (std::pow(x[0] - 1., 2) + std::pow(x[1] - 0.5, 2))) + std::exp(-100. * (std::pow(x[0], 2) + std::pow(x[1] - 0.5, 2)));
+      };
+      EXPECT_TRUE(Measured<2>(patch, unit_box(2, 4, 3)).found.reaches_boundary);
+      EXPECT_FALSE(Measured<2>(patch, periodic_box(2, 4, 3, {true, false})).found.reaches_boundary);
+    }
+
     TEST(PatternMeasures, RayleighQuotientOnOtherMeshes)
     {
       // an eigenfunction of the Neumann problem on the L-shape: the error is that of the eigenvalue, O(h^2)

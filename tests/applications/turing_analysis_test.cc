@@ -210,6 +210,43 @@ namespace leopard
         }
     }
 
+    TEST(TuringAnalysis, ModesOfPeriodicDirections)
+    {
+      const auto A = schnakenberg(0.126779, 0.792366);
+      for (const std::vector<bool> &periodic : {std::vector<bool>{true, true}, {true, false}, {false, true}, {false, false}})
+        {
+          const double lengths[] = {1.3, 0.9};
+          Domain       domain    = box({lengths[0], lengths[1]});
+          domain.periodic        = periodic;
+          const TuringAnalysis analysis(two_species(A, 1000., 10.), domain);
+          // exp(2 pi i m x / L) for all m of both signs, cos(pi m x / L) for those that are not negative
+          int n_modes = 0;
+          for (int m = periodic[0] ? -50 : 0; m <= 50; ++m)
+            for (int n = periodic[1] ? -50 : 0; n <= 50; ++n)
+              {
+                const double k = std::hypot((periodic[0] ? 2. : 1.) * pi * m / lengths[0], (periodic[1] ? 2. : 1.) * pi * n / lengths[1]);
+                if (!(analysis.bands[0].k_min < k && k < analysis.bands[0].k_max))
+                  continue;
+                ++n_modes;
+                const auto mode = std::find_if(analysis.modes.begin(), analysis.modes.end(), [&](const Mode &one) {
+                  return one.numbers == std::vector<unsigned int>{static_cast<unsigned int>(std::abs(m)), static_cast<unsigned int>(std::abs(n))};
+                });
+                ASSERT_NE(mode, analysis.modes.end()) << m << " " << n;
+                EXPECT_NEAR(mode->k, k, 1e-12 * k);
+                EXPECT_NEAR(mode->growth_rate, analysis.system.eigenvalues(k * k).front().real(), 1e-9);
+                EXPECT_EQ(mode->multiplicity, (periodic[0] && m != 0 ? 2u : 1u) * (periodic[1] && n != 0 ? 2u : 1u));
+              }
+          ASSERT_GT(n_modes, 5);
+          EXPECT_EQ(analysis.n_modes, n_modes);
+          EXPECT_EQ(analysis.text().find("periodic in x and y") != std::string::npos, periodic[0] && periodic[1]);
+        }
+      Domain small   = box({0.05, 0.05});
+      small.periodic = {true, false};
+      EXPECT_NE(TuringAnalysis(two_species(A, 1000., 10.), small).reason.find("the smallest is pi/0.05"), std::string::npos);
+      small.periodic = {true, true};
+      EXPECT_NE(TuringAnalysis(two_species(A, 1000., 10.), small).reason.find("the smallest is 2 pi/0.05"), std::string::npos);
+    }
+
     TEST(TuringAnalysis, ModesOfASphere)
     {
       const auto A = schnakenberg(0.126779, 0.792366);

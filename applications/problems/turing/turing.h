@@ -13,7 +13,7 @@
 namespace leopard
 {
   /**
-   * Reaction-diffusion systems of n species with no-flux boundaries,
+   * Reaction-diffusion systems of n species, with no flux through the boundary unless the file says otherwise,
    *
    *   du_c/dt = gamma f_c(u_1, ..., u_n, x, t) + D_c laplace u_c + sigma_c(u_1, ..., u_n, x, t) dW_c/dt,
    *
@@ -90,7 +90,7 @@ namespace leopard
     std::string                                             chosen_kinetics = "Schnakenberg"; ///< as prepare() has found it
     std::vector<std::string>                                species         = {"u", "v"};
     std::shared_ptr<const Kinetics>                         kinetics;
-    std::shared_ptr<const ExpressionKinetics>               noise; ///< the strengths as "reactions"; null for none
+    std::shared_ptr<const ExpressionKinetics>               noise;         ///< the strengths as "reactions"; null for none
     std::vector<std::string>                                picture_names; ///< as prepare() has found them
     std::vector<Diffusion>                                  diffusions;
     std::vector<Coefficient>                                coefficients; ///< gamma and constants of built-in kinetics that are expressions

@@ -215,9 +215,14 @@ namespace leopard
           return;
         if (!is_unstable(s))
           continue;
-        modes.push_back({{l}, std::sqrt(s), growth(s)});
+        modes.push_back({{l}, std::sqrt(s), growth(s), 2 * l + 1});
         n_modes += 2 * l + 1;
       }
+  }
+
+  double TuringAnalysis::smallest_wave_number(unsigned int d) const
+  {
+    return (domain.is_periodic(d) ? 2. : 1.) * PI / domain.lengths[d];
   }
 
   void TuringAnalysis::find_modes_of_box()
@@ -232,19 +237,24 @@ namespace leopard
         for (; d < dim; ++d)
           {
             ++numbers[d];
-            if (numbers[d] * PI / domain.lengths[d] <= k_max)
+            if (numbers[d] * smallest_wave_number(d) <= k_max)
               break;
             numbers[d] = 0;
           }
         if (d == dim)
           break;
-        double s = 0.;
+        double       s            = 0.;
+        unsigned int multiplicity = 1;
         for (d = 0; d < dim; ++d)
-          s += std::pow(numbers[d] * PI / domain.lengths[d], 2);
-        if (is_unstable(s))
-          modes.push_back({numbers, std::sqrt(s), growth(s)});
+          {
+            s += std::pow(numbers[d] * smallest_wave_number(d), 2);
+            multiplicity *= domain.is_periodic(d) && numbers[d] > 0 ? 2 : 1;
+          }
+        if (!is_unstable(s))
+          continue;
+        modes.push_back({numbers, std::sqrt(s), growth(s), multiplicity});
+        n_modes += multiplicity;
       }
-    n_modes = static_cast<double>(modes.size());
   }
 
   void TuringAnalysis::check_conditions()

@@ -39,14 +39,16 @@ namespace leopard
   };
 
   /**
-   * Eigenfunctions of the Laplacian, -laplace Y = k^2 Y: with zero flux on a box cos(pi m x/Lx) cos(pi n y/Ly) ..., on
-   * a sphere of radius R the 2 l + 1 spherical harmonics of a degree l.
+   * Eigenfunctions of the Laplacian, -laplace Y = k^2 Y: on a box products of cos(pi m x/Lx) in a direction with zero
+   * flux and of exp(+-2 pi i m x/Lx) in a periodic one, m = 0, 1, ...; on a sphere of radius R the 2 l + 1 spherical
+   * harmonics of a degree l.
    */
   struct Mode
   {
-    std::vector<unsigned int> numbers;          ///< m, n, ... or l
-    double                    k           = 0.; ///< wave number pi sqrt(m^2/Lx^2 + n^2/Ly^2 + ...), or sqrt(l (l + 1))/R
-    double                    growth_rate = 0.; ///< largest real part of the eigenvalues of J - k^2 D
+    std::vector<unsigned int> numbers;           ///< m, n, ... or l
+    double                    k            = 0.; ///< wave number pi sqrt(m^2/Lx^2 + n^2/Ly^2 + ...), periodic 2 m for m; or sqrt(l (l + 1))/R
+    double                    growth_rate  = 0.; ///< largest real part of the eigenvalues of J - k^2 D
+    unsigned int              multiplicity = 1;  ///< eigenfunctions with these numbers: 2 for each periodic direction with m > 0; 2 l + 1
   };
 
   /**
@@ -134,5 +136,6 @@ namespace leopard
     void        predict();
     void        explain();
     std::string why_stable() const;
+    double      smallest_wave_number(unsigned int d) const;
   };
 } // namespace leopard

@@ -205,6 +205,10 @@ namespace leopard
       text += "\n  other steady states were found (" + std::to_string(states.size() - 1) + "); 'Turing/Steady state guess' chooses another";
     if (std::any_of(source.begin(), source.end(), [](const Expression &s) { return !s.is_zero(); }))
       text += "\n  the sources of the parameter file are left out of the analysis";
+    if (has_boundary_conditions())
+      text +=
+        "\n  the boundary values and fluxes of the parameter file are left out of the analysis: the homogeneous state may not satisfy them, and the "
+        "modes are those of zero flux";
     report["steady_states_found"] = states;
     if (on_place)
       {

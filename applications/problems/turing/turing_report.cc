@@ -38,7 +38,8 @@ namespace leopard
     {
       if (domain.radius > 0.)
         return "degree " + std::to_string(mode.numbers[0]);
-      return "(" + list(mode.numbers.size(), [&](unsigned int d) { return std::to_string(mode.numbers[d]); }) + ")";
+      return "(" + list(mode.numbers.size(), [&](unsigned int d) { return std::to_string(mode.numbers[d]); }) + ")" +
+             (mode.multiplicity > 1 ? " (" + std::to_string(mode.multiplicity) + " times)" : "");
     }
 
     std::string domain_name(const Domain &domain)
@@ -50,7 +51,11 @@ namespace leopard
       std::string text;
       for (const double length : domain.lengths)
         text += (text.empty() ? "" : " x ") + number(length);
-      return text;
+      std::string directions;
+      for (unsigned int d = 0; d < domain.lengths.size(); ++d)
+        if (domain.is_periodic(d))
+          directions += std::string(directions.empty() ? ", periodic in " : " and ") + "xyz"[d];
+      return text + directions;
     }
   } // namespace
 
@@ -110,8 +115,13 @@ namespace leopard
                                          : "holds none of the domain's wave numbers";
         reason                       = "the domain is too small or its modes just miss the band: the band of unstable wave numbers " + modes_text;
         if (!domain.lengths.empty())
-          reason += "; the smallest is pi/" + number(*std::max_element(domain.lengths.begin(), domain.lengths.end())) + " = " +
-                    number(std::acos(-1.) / *std::max_element(domain.lengths.begin(), domain.lengths.end()));
+          {
+            unsigned int smallest = 0;
+            for (unsigned int d = 1; d < domain.lengths.size(); ++d)
+              smallest = smallest_wave_number(d) < smallest_wave_number(smallest) ? d : smallest;
+            reason += std::string("; the smallest is ") + (domain.is_periodic(smallest) ? "2 pi/" : "pi/") + number(domain.lengths[smallest]) +
+                      " = " + number(smallest_wave_number(smallest));
+          }
         else if (domain.radius > 0.)
           reason += "; the smallest is sqrt(2)/" + number(domain.radius) + " = " + number(std::sqrt(2.) / domain.radius);
       }
@@ -195,11 +205,13 @@ namespace leopard
     result["unstable_wave_numbers"] = json::array();
     for (const Band &band : bands)
       result["unstable_wave_numbers"].push_back({band.k_min, band.k_max});
-    result["fastest"]        = {{"k", k_fastest}, {"growth_rate", growth_rate}, {"frequency", frequency}};
-    result["domain"]         = {{"name", domain.name}, {"lengths", domain.lengths}, {"radius", domain.radius}, {"measure", domain.measure}};
+    result["fastest"] = {{"k", k_fastest}, {"growth_rate", growth_rate}, {"frequency", frequency}};
+    result["domain"]  = {
+       {"name", domain.name}, {"lengths", domain.lengths}, {"periodic", domain.periodic}, {"radius", domain.radius}, {"measure", domain.measure}};
     result["unstable_modes"] = {{"number", n_modes}, {"fastest", json::array()}};
     for (unsigned int i = 0; i < std::min<std::size_t>(modes.size(), 20); ++i)
-      result["unstable_modes"]["fastest"].push_back({{"numbers", modes[i].numbers}, {"k", modes[i].k}, {"growth_rate", modes[i].growth_rate}});
+      result["unstable_modes"]["fastest"].push_back(
+        {{"numbers", modes[i].numbers}, {"k", modes[i].k}, {"growth_rate", modes[i].growth_rate}, {"multiplicity", modes[i].multiplicity}});
     if (is_anisotropic())
       result["direction"] = {{"preferred", prefers_direction},
                              {"fastest", {direction[0], direction[1], direction[2]}},

@@ -253,6 +253,10 @@ namespace leopard
         check_stencil();
         return;
       }
+    if (mesh.adaptive && mesh.is_periodic())
+      throw Error(
+        "'Study' is smoothers, 'Mesh/Adaptive' is true, and 'Mesh/Periodic' is given, for which there are no levels\n  expected: a globally refined "
+        "mesh, or no periodic directions");
     if (!sizes.empty())
       throw Error("'" + path("Sizes") + "' is given, but '" + path("Stencil") + "' is none\n  expected: a stencil, or '" + path("Refinements") +
                   "' for the sizes of a mesh");

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "discretization.h"
+#include "expression_function.h"
+#include "periodic_boundary.h"
+
+#include <applications/base/collective.h>
+#include <applications/base/log.h>
+
+#include <deal.II/base/mpi.h>
+#include <deal.II/dofs/dof_tools.h>
+#include <deal.II/numerics/vector_tools_boundary.h>
+
+#include <algorithm>
+#include <cmath>
+
+// Discretization: what unknowns are that are not free
+
+namespace leopard
+{
+  using namespace dealii;
+
+  template <int dim, int spacedim>
+  std::set<types::boundary_id> Discretization<dim, spacedim>::dirichlet_boundary(unsigned int c) const
+  {
+    std::set<types::boundary_id> ids;
+    if (!problem.boundary(c).values.empty())
+      for (const auto id : boundary_ids(triangulation))
+        if (problem.boundary(c).value(id) != nullptr)
+          ids.insert(id);
+    return ids;
+  }
+
+  template <int dim, int spacedim>
+  typename Discretization<dim, spacedim>::BoundaryValues Discretization<dim, spacedim>::boundary_values(unsigned int c, double t) const
+  {
+    BoundaryValues all;
+    std::string    error;
+    for (const auto id : dirichlet_boundary(c))
+      {
+        const Expression *g = problem.boundary(c).value(id);
+        BoundaryValues    values;
+        VectorTools::interpolate_boundary_values(*mapping, dof_handler, id, ExpressionFunction<spacedim>(*g, t), values);
+        for (const auto &[dof, value] : values)
+          if (!std::isfinite(value) && error.empty())
+            error = "the expression '" + g->expression() + "' of the entry '" + g->entry_name() + "' is " + std::to_string(value) +
+                    " at a node of boundary " + std::to_string(id) + (t != 0. ? format(" and time %g", t) : "") +
+                    "\n  expected: a finite number everywhere";
+        all.insert(values.begin(), values.end());
+      }
+    throw_if_any_failed(error, comm);
+    return all;
+  }
+
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::make_constraints()
+  {
+    conforming.clear();
+    conforming.reinit(relevant);
+    DoFTools::make_hanging_node_constraints(dof_handler, conforming);
+    add_periodicity_constraints(dof_handler, conforming);
+    conforming.close();
+
+    constraints.clear();
+    constraints.reinit(relevant_unknowns);
+    for (unsigned int c = 0; c < components; ++c)
+      {
+        const BoundaryValues prescribed = boundary_values(c, 0.);
+        for (const auto &line : conforming.get_lines())
+          {
+            const auto row = components * line.index + c;
+            constraints.add_line(row);
+            for (const auto &[column, weight] : line.entries)
+              constraints.add_entry(row, components * column + c, weight);
+          }
+        for (const auto &[dof, value] : prescribed)
+          if (relevant.is_element(dof) && !conforming.is_constrained(dof))
+            {
+              constraints.add_line(components * dof + c);
+              constraints.set_inhomogeneity(components * dof + c, value);
+            }
+      }
+    constraints.close();
+  }
+
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::take_boundary_values(double t)
+  {
+    for (unsigned int c = 0; c < components; ++c)
+      if (problem.boundary(c).values.depends_on_time())
+        {
+          const BoundaryValues prescribed = boundary_values(c, t);
+          for (const auto &[dof, value] : prescribed)
+            if (relevant.is_element(dof) && !conforming.is_constrained(dof))
+              constraints.set_inhomogeneity(components * dof + c, value);
+          for (const auto &line : conforming.get_lines()) // copies of such nodes, and hanging ones between them
+            {
+              double value = 0.;
+              for (const auto &[master, weight] : line.entries)
+                if (const auto found = prescribed.find(master); found != prescribed.end())
+                  value += weight * found->second;
+              constraints.set_inhomogeneity(components * line.index + c, value);
+            }
+        }
+  }
+
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::distribute_constraints(HostVector &u) const
+  {
+    constraints.distribute(u);
+  }
+
+  template <int dim, int spacedim>
+  std::string Discretization<dim, spacedim>::against_boundary_values(const HostVector &u) const
+  {
+    const std::vector<double> coordinates = nodes();
+    std::vector<double>       worst       = {0., 0., 0., 0., 0., 0., 0.}; // difference, field, u, g, the place
+    for (unsigned int c = 0; c < components; ++c)
+      for (const auto &[dof, value] : boundary_values(c, 0.))
+        if (owned.is_element(dof))
+          {
+            const auto   i          = owned.index_within_set(dof);
+            const double u_there    = u.begin()[components * i + c];
+            const double difference = std::abs(u_there - value);
+            if (difference <= worst[0] || difference <= 1e-10 * std::abs(value))
+              continue;
+            worst = {difference, static_cast<double>(c), u_there, value, 0., 0., 0.};
+            std::copy_n(&coordinates[i * spacedim], spacedim, &worst[4]);
+          }
+    for (const std::vector<double> &of_rank : Utilities::MPI::all_gather(comm, worst))
+      if (of_rank[0] > worst[0])
+        worst = of_rank;
+    if (worst[0] == 0.)
+      return "";
+    return format("of %s they are %.6g at (%g, %g, %g), where the boundary value is %.6g",
+                  problem.fields()[static_cast<unsigned int>(worst[1])].c_str(),
+                  worst[2],
+                  worst[4],
+                  worst[5],
+                  worst[6],
+                  worst[3]);
+  }
+
+  template <int dim, int spacedim>
+  IndexSet Discretization<dim, spacedim>::constrained_unknowns(unsigned int field) const
+  {
+    std::vector<types::global_dof_index> rows;
+    for (const auto i : owned)
+      if (constraints.is_constrained(components * i + field))
+        rows.push_back(i);
+    IndexSet set(owned.size());
+    set.add_indices(rows.begin(), rows.end());
+    set.compress();
+    return set;
+  }
+
+  template <int dim, int spacedim>
+  types::global_dof_index Discretization<dim, spacedim>::original(types::global_dof_index dof) const
+  {
+    const auto *entries = conforming.get_constraint_entries(dof);
+    return entries != nullptr && entries->size() == 1 && std::abs((*entries)[0].second - 1.) < 1e-10 ? (*entries)[0].first : dof;
+  }
+
+  template <int dim, int spacedim>
+  IndexSet Discretization<dim, spacedim>::periodic_copies() const
+  {
+    std::vector<types::global_dof_index> rows;
+    for (const auto i : owned)
+      if (original(i) != i)
+        rows.push_back(i);
+    IndexSet set(owned.size());
+    set.add_indices(rows.begin(), rows.end());
+    set.compress();
+    return set;
+  }
+
+  template std::set<types::boundary_id> Discretization<2>::dirichlet_boundary(unsigned int) const;
+  template void                         Discretization<2>::make_constraints();
+  template void                         Discretization<2>::take_boundary_values(double);
+  template void                         Discretization<2>::distribute_constraints(HostVector &) const;
+  template std::string                  Discretization<2>::against_boundary_values(const HostVector &) const;
+  template IndexSet                     Discretization<2>::constrained_unknowns(unsigned int) const;
+  template types::global_dof_index      Discretization<2>::original(types::global_dof_index) const;
+  template IndexSet                     Discretization<2>::periodic_copies() const;
+  template std::set<types::boundary_id> Discretization<3>::dirichlet_boundary(unsigned int) const;
+  template void                         Discretization<3>::make_constraints();
+  template void                         Discretization<3>::take_boundary_values(double);
+  template void                         Discretization<3>::distribute_constraints(HostVector &) const;
+  template std::string                  Discretization<3>::against_boundary_values(const HostVector &) const;
+  template IndexSet                     Discretization<3>::constrained_unknowns(unsigned int) const;
+  template types::global_dof_index      Discretization<3>::original(types::global_dof_index) const;
+  template IndexSet                     Discretization<3>::periodic_copies() const;
+  template std::set<types::boundary_id> Discretization<2, 3>::dirichlet_boundary(unsigned int) const;
+  template void                         Discretization<2, 3>::make_constraints();
+  template void                         Discretization<2, 3>::take_boundary_values(double);
+  template void                         Discretization<2, 3>::distribute_constraints(HostVector &) const;
+  template std::string                  Discretization<2, 3>::against_boundary_values(const HostVector &) const;
+  template IndexSet                     Discretization<2, 3>::constrained_unknowns(unsigned int) const;
+  template types::global_dof_index      Discretization<2, 3>::original(types::global_dof_index) const;
+  template IndexSet                     Discretization<2, 3>::periodic_copies() const;
+} // namespace leopard
