@@ -129,6 +129,8 @@ namespace
     };
     EXPECT_EQ(count(spreads(1e-3, 0.2), "trefethen varies more than fv1: holds"), 1);
     EXPECT_EQ(count(spreads(0.2, 1e-3), "trefethen varies more than fv1: does not hold"), 1);
+    EXPECT_EQ(count(spreads(0.2, 0.3), "is not decided here: up to 3.00e-01 and 2.00e-01"), 1);
+    EXPECT_EQ(count(spreads(0.3, 0.2), "is not decided here: up to 2.00e-01 and 3.00e-01"), 1);
     EXPECT_EQ(count(spreads(0., 0.), "is not decided here: no variation on this machine"), 1);
     EXPECT_EQ(count(spreads(NAN, 0.2), ": holds: "), 0);
   }

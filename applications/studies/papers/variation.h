@@ -12,6 +12,9 @@ namespace leopard::studies
     double      relative; ///< the largest of (largest - smallest residual) / mean over the iterations
   };
 
-  /** Thesis, section 4.3: runs differ more where more weight is outside of the diagonal blocks (strong). */
+  /**
+   * Thesis, section 4.3: runs differ more where more weight is outside of the diagonal blocks (strong). Largest values
+   * of some runs within a factor of 2 decide nothing.
+   */
   void judge_spreads(const std::string &set_up, const Spread &weak, const Spread &strong, Report &report);
 } // namespace leopard::studies
