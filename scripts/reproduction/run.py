@@ -12,7 +12,7 @@ from . import Error
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
-LIMIT = 1800  # seconds of a step
+LIMIT = 3600  # seconds of a step
 
 
 def output(command):
