@@ -19,7 +19,7 @@ import zlib
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
-from reproduction import Error, checks, items, pattern_checks, published, store  # noqa: E402
+from reproduction import Error, checks, fields, items, pattern_checks, published, store  # noqa: E402
 from reproduction.experiments import BOUNDED, COUNTS, MATRICES, NEWTON_COUNTS, OMEGA_SEEDS  # noqa: E402
 from reproduction.verdicts import CONFIRMED, OPEN, REFUTED  # noqa: E402
 
@@ -135,17 +135,18 @@ def orders(kind, converges):
     return times(converges, **{f"{name}{kind}-{seed}": 1. for name in BOUNDED for seed in OMEGA_SEEDS})
 
 
-def vtu(values, n):
-    """As deal.II writes it: single precision, compressed, in one block."""
+def vtu(values, n, times=1):
+    """As deal.II writes it: single precision, compressed, in one block. times: how often each node is there."""
     def array(attribute, numbers):
         data = struct.pack(f"<{len(numbers)}f", *numbers)
         packed = zlib.compress(data)
         head = base64.b64encode(struct.pack("<4I", 1, len(data), len(data), len(packed))).decode()
         text = head + base64.b64encode(packed).decode()
         return f'<DataArray type="Float32" {attribute} format="binary">\n{text}\n</DataArray>\n'
-    nodes = [(x, y) for y in range(n) for x in range(n)]
+    nodes = [(x, y) for y in range(n) for x in range(n)] * times
+    values = values if isinstance(values, list) else [values] * len(nodes)
     points = [c for x, y in nodes for c in (x / (n - 1), y / (n - 1), 0.)]
-    return array('NumberOfComponents="3"', points) + array('Name="u"', [values] * len(nodes))
+    return array('NumberOfComponents="3"', points) + array('Name="u"', values)
 
 
 def run(name, n, **at):
@@ -242,6 +243,32 @@ COMPUTED = "condition numbers: those of (4.01 + 4 c) / (4.01 - 4 c)"
 
 def name_of(check):
     return check.__qualname__ if "<locals>" in check.__qualname__ else check.__name__
+
+
+class FieldsTest(unittest.TestCase):
+    # fails if a NaN is dropped, or nodes that are missing are
+    def test_difference_keeps_nan(self):
+        self.assertEqual(fields.difference({1: 1., 2: 2.}, {1: 1., 2: 2.5}), 0.5)
+        for other in ({1: NAN, 2: 2.}, {1: 1., 2: NAN}, {1: 1.}):
+            self.assertTrue(math.isnan(fields.difference(other, {1: 1., 2: 2.})), other)
+
+    # fails if another time is taken, if a field that is not continuous is, or a file without all nodes
+    def test_what_is_not_there_is_said(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for path, text in run("r", 3, t1=7.).items():
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_text(text)
+            self.assertEqual(set(fields.at_times(folder / "r", "u", 3, (1,))[0].values()), {7.})
+            with self.assertRaisesRegex(Error, "no field at t = 2"):
+                fields.at_times(folder / "r", "u", 3, (2,))
+            with self.assertRaisesRegex(Error, "expected: 4 x 4"):
+                fields.at_times(folder / "r", "u", 4, (1,))
+            with self.assertRaisesRegex(Error, "no array"):
+                fields.at_times(folder / "r", "v", 3, (1,))
+            file = folder / "twice.vtu"
+            file.write_text(vtu([1.] * 4 + [1., 1., 1., 2.], 2, 2))
+            self.assertEqual(sum(map(math.isnan, fields.field(file, "u", 2).values())), 1)
 
 
 class VerdictsTest(unittest.TestCase):
