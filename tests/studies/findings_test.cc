@@ -3,7 +3,7 @@
 #include <applications/studies/papers/copies.h>
 #include <applications/studies/papers/plain_crs.h>
 #include <applications/studies/papers/sample_statistics.h>
-#include <applications/studies/papers/storage.h>
+#include <applications/studies/papers/storage_judge.h>
 #include <applications/studies/papers/study.h>
 #include <applications/studies/papers/variation.h>
 #include <solvers/base/errors.h>

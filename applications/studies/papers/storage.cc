@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plain CRS against block-CRS (thesis, section 4.9, Table 4.8).
-#include "storage.h"
 #include "plain_crs.h"
 #include "published.h"
 #include "sample_statistics.h"
+#include "storage_judge.h"
 #include "study.h"
 
 #include <solvers/matrix/generators.h>
