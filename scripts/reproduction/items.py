@@ -22,7 +22,7 @@ REFINEMENT, OVERLAP = "2026-11-23_h200_refinement.md", "2026-11-25_h200_overlap.
 SMOOTHERS, PATTERNS = "2026-11-21_h200_smoothers.md", "2026-11-21_h200_patterns.md"
 ABSENT = ("fv2", "s1rmt3m1")
 NO_MATRIX = "needs matrices of the collection that are not here"
-GPUS = "2026-11-25_h100_several_gpus.md"
+GPUS, ENERGY = "2026-11-25_h100_several_gpus.md", "2026-11-25_h100_energy.md"
 GENERATED = "Matrices of the collection that are not here are generated ones of their kind, smaller without --full."
 
 
@@ -328,15 +328,16 @@ THESIS = (
     nothing("T Figure 5.2", "power meters"),
     nothing("T Figure 5.3", "power meters"),
     nothing("T equation 5.1", "power of a processor"),
-    item("T section 5.3", "idle-wait and frequency scaling", ("energy", Found("T section 5.3", gpu="^"))),
-    *(item(f"T Table 5.{n}", what, ("energy", Found(f"T Table 5.{n}", gpu="^")), note=GENERATED) for n, what in (
+    item("T section 5.3", "idle-wait and frequency scaling", ("energy", Found("T section 5.3", gpu="^")), see=(ENERGY,)),
+    *(item(f"T Table 5.{n}", what, ("energy", Found(f"T Table 5.{n}", gpu="^")), see=(ENERGY,), note=GENERATED) for n, what in (
         (1, "energy of CG, G3_circuit"), (2, "energy of PCG, G3_circuit"), (3, "energy of CG, A318"),
         (4, "energy of CG"), (5, "energy of PCG"))),
-    item("T Figure 5.4", "power over time, CG, A318", ("energy", Found("T Figure 5.4", gpu="^"))),
-    item("T Figure 5.5", "power of Jacobi and async-(5), fv3", ("energy", Found("T Figure 5.5", gpu="^"))),
+    item("T Figure 5.4", "power over time, CG, A318", ("energy", Found("T Figure 5.4", gpu="^")), see=(ENERGY,)),
+    item("T Figure 5.5", "power of Jacobi and async-(5), fv3", ("energy", Found("T Figure 5.5", gpu="^")), see=(ENERGY,)),
     item("T Table 5.6", "time and energy of Jacobi, async-(5), refinement, fv3",
-         ("refinement", Found("T Table 5.6", gpu="^")), ("energy", Found("T Table 5.6", gpu="^")), see=(REFINEMENT,)),
-    item("T Figure 5.6", "energy over accuracy", ("energy", Found("T Figure 5.6", gpu="^")),
+         ("refinement", Found("T Table 5.6", gpu="^")), ("energy", Found("T Table 5.6", gpu="^")),
+         see=(REFINEMENT, ENERGY)),
+    item("T Figure 5.6", "energy over accuracy", ("energy", Found("T Figure 5.6", gpu="^")), see=(ENERGY,),
          note="What its text says of fv3 contradicts Table 5.6, see the errata."),
     nothing("T Figure A.1", "formats of numbers"),
     nothing("T Figure A.2", "formats of numbers", "a table of constants; see the errata"),
