@@ -120,7 +120,8 @@ def newton(**runs):
     result = {}
     for name, (steps, seconds) in runs.items():
         rows = [{"residual": 1., "seconds": 0., "linear_iterations": 0}]
-        rows += [{"residual": 1e-11 if seconds == seconds else NAN, "seconds": seconds / steps, "linear_iterations": 1}] * steps
+        last = 1e-11 if seconds == seconds else NAN
+        rows += [{"residual": last, "seconds": seconds / steps, "linear_iterations": 1}] * steps
         result[f"{name.replace('_', '-')}/run.json"] = json.dumps({"cycles": [{"newton": rows}]})
     return result
 
