@@ -27,7 +27,7 @@ def field(path, name, n):
         node = round(points[3 * i] * (n - 1)), round(points[3 * i + 1] * (n - 1))
         found[node] = value if found.get(node, value) == value else math.nan
     if len(found) != n * n:
-        raise Error(f"{path} has {len(found)} nodes\n  expected: {n} x {n}")
+        raise Error(f"{path.name} has {len(found)} nodes\n  expected: {n} x {n}")
     return found
 
 
@@ -39,7 +39,7 @@ def at_times(run, name, n, times):
     for wanted in times:
         time, file = min(steps, key=lambda step: abs(step[0] - wanted), default=(math.inf, ""))
         if not abs(time - wanted) <= 0.01 * wanted:
-            raise Error(f"{run / 'solution.pvd'} has no field at t = {wanted}")
+            raise Error(f"the run '{run.name}' has no field at t = {wanted}")
         result.append(field(run / file.replace(".pvtu", ".0000.vtu"), name, n))
     return result
 
