@@ -74,6 +74,10 @@ def growth(power):
     return tables(*((f"Variation, {m}, as reconstructed", rows) for m in ("fv1", "trefethen")))
 
 
+def spreads(value):
+    return tables(*((f"Variation, {m}, as printed", [(10, 0, 0, value), (20, 0, 0, 0)]) for m in ("fv1", "trefethen")))
+
+
 def statistics(factor, spread):
     """Histories on fv3: {sweeps: factor of an iteration}, and two runs that differ."""
     def text(f, scale=1.):
@@ -195,6 +199,7 @@ CASES = [
     (checks.variation_means("fv1", 100), residuals(1.01), [residuals(1.2)], residuals(NAN)),
     (checks.deviations("fv1", 100), deviations(1.5), [deviations(3.), deviations(0.1)], deviations(NAN)),
     (checks.pattern_of_variation, growth(1.), [growth(-1.)], growth(NAN)),
+    (checks.runs_differ, spreads(1e-3), [spreads(1e-12)], spreads(NAN)),
     (checks.growth_in_random_order, growth(-1.), [growth(1.)], growth(NAN)),
     (checks.statistics_fv3, statistics({5: PRINTED, 6: PRINTED}, 0.005), [statistics({5: 0.99, 6: 0.99}, 0.1)],
      statistics({5: NAN, 6: NAN}, NAN)),
