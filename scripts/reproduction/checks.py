@@ -49,11 +49,18 @@ class Found:
             if (result.folder / name).exists():
                 for source, claim, verdict, measured in result.findings(name):
                     if self.takes(source, claim):
-                        lines.setdefault(claim, {})[name.removesuffix(".csv")] = of_study(claim, verdict, measured)
-        found = [dataclasses.replace(agree(line), claim=self.label + agree(line).claim) for line in lines.values()]
-        if self.unless:
-            found = [line.because(self.unless) if line.verdict == REFUTED else line for line in found]
-        return [on_gpu(result, line) if self.gpu and re.search(self.gpu, line.claim) else line for line in found]
+                        line = of_study(claim, verdict, measured)
+                        lines.setdefault((source, claim), {})[name.removesuffix(".csv")] = line
+        found = []
+        for source, claim in lines:
+            line = agree(lines[source, claim])
+            several = sum(other == claim for _, other in lines) > 1  # the same said of several things
+            text = self.label + (f"{source}: " if several else "") + claim
+            line = dataclasses.replace(line, claim=text)
+            if self.unless and line.verdict == REFUTED:
+                line = line.because(self.unless)
+            found.append(on_gpu(result, line) if self.gpu and re.search(self.gpu, claim) else line)
+        return found
 
 
 def number(pattern, text):

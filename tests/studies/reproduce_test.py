@@ -113,8 +113,8 @@ class ItemsTest(unittest.TestCase):
                  "T Algorithm": [*range(1, 25)], "J Algorithm": [1],
                  "T Theorem": ["2.4.1", "2.4.2", "3.2.2", "3.2.3", "3.2.5", "3.2.6", "4.10.1", "4.10.2", "4.13.3"],
                  # what is claimed or measured outside of tables and figures
-                 "T section": ["2.1", "2.2", "2.4.1", "2.4.2", "2.4.3", "2.4.6", "2.6", "3.3.5", "4.3", "4.4.1", "4.8.2",
-                               "4.10.2", "4.10.8", "4.14.2", "5.3"],
+                 "T section": ["2.1", "2.2", "2.4.1", "2.4.2", "2.4.3", "2.4.6", "2.6", "3.3.5", "4.3", "4.4.1",
+                               "4.8.2", "4.10.2", "4.10.8", "4.14.2", "5.3"],
                  "T equation": ["2.2", "2.7", "2.10", "2.11", *(f"2.{n}" for n in range(43, 48)), "4.2", "4.3", "4.4",
                                 "5.1"]}
         there = set().union(*(labels(item.where) for item in items.ITEMS))
@@ -250,6 +250,17 @@ class StoreTest(unittest.TestCase):
             line = document.of_reconstruction(Line(claim, "1", verdict))
             self.assertEqual(line.verdict, expected)
             self.assertEqual("reconstruction" in line.why, claim != "fv1: c")
+
+    # fails if one of several sources of a claim takes the place of the others, or a label is lost
+    def test_a_claim_of_several_sources(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            (path / "result.json").write_text('{"device": "host"}')
+            (path / "chaotic.csv").write_text('"Findings"\na,b,c,d\nT 1,x,holds,1\nT 2,x,does not hold,2\n'
+                                              'T 3,y,holds,3\n')
+            lines = checks.Found("T", label="z: ")(store.Result(path))
+        self.assertEqual([(line.claim, line.verdict) for line in lines],
+                         [("z: T 1: x", CONFIRMED), ("z: T 2: x", REFUTED), ("z: y", CONFIRMED)])
 
     # fails if host threads decide claims on GPUs
     def test_only_a_gpu_decides_claims_on_gpus(self):
