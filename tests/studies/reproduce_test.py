@@ -18,7 +18,7 @@ import unittest
 sys.dont_write_bytecode = True
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
-from reproduction import Error, checks, document, errata, items, published, store, verdicts  # noqa: E402
+from reproduction import Error, checks, document, errata, items, published, run, store, verdicts  # noqa: E402
 from reproduction.experiments import BY_NAME, EXPERIMENTS  # noqa: E402
 from reproduction.verdicts import CONFIRMED, OPEN, REFUTED, Line  # noqa: E402
 
@@ -222,6 +222,17 @@ class StoreTest(unittest.TestCase):
             self.assertFalse(results.is_finished("a", "cuda", [["x", "y"]]))
             (results.path("a", "host") / "result.json").write_text("{")
             self.assertIsNone(results.get("a", "host"))
+
+    # fails if the commit of a program that was not used is said, or a change that is not committed is not
+    def test_the_commits_of_programs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            programs = []
+            for name, version in (("a", "a 1.0 (abcdef1), with CUDA"), ("b", "b 1.0 (abcdef2-dirty)")):
+                programs.append(pathlib.Path(folder) / name)
+                programs[-1].write_text(f"#!/bin/sh\necho '{version}'\n")
+                programs[-1].chmod(0o755)
+            self.assertEqual(run.commit(programs[:1]), "abcdef1")
+            self.assertEqual(run.commit(programs), "abcdef1, abcdef2-dirty")
 
     # fails if a failed repetition takes away the older result
     def test_a_failed_repetition_leaves_the_older_result(self):
