@@ -3,11 +3,12 @@
 What is read from the output of an experiment, and the claims that it decides. A check is called with a Result and
 returns Lines. Claims on time are decided on a GPU only (ON_GPU), as the papers' are about GPUs.
 """
+import dataclasses
 import math
 import re
 
 from . import published
-from .experiments import COUNTS, HELMHOLTZ, MATRICES, NEWTON_COUNTS, OMEGA_SEEDS, SCHEDULES
+from .experiments import BOUNDED, COUNTS, HELMHOLTZ, MATRICES, NEWTON_COUNTS, OMEGA_SEEDS, SCHEDULES
 from .verdicts import OPEN, REFUTED, Line, agree, decide, near, of_study
 
 ON_GPU = "a statement on GPUs: needs --gpu"
@@ -27,14 +28,19 @@ class Found:
     """
     The findings of a study with this source and claim (regular expressions; claim None: all). Those whose claim fits
     gpu are decided on a GPU only. Runs with several schedules have to agree. unless: why a claim that is not met is
-    not refuted by that.
+    not refuted by that. label: said before each claim. unused: sources that are not shown, as they are elsewhere.
     """
 
-    def __init__(self, source, claim=None, gpu=None, files=None, unless=""):
+    def __init__(self, source, claim=None, gpu=None, files=None, unless="", label="", unused=None):
         self.source, self.claim, self.gpu, self.files, self.unless = source, claim, gpu, files, unless
+        self.label, self.unused = label, unused
 
     def takes(self, source, claim):
         return re.search(self.source, source) and (self.claim is None or re.search(self.claim, claim))
+
+    def knows(self, source, claim):
+        """Whether a finding is taken, or left out on purpose."""
+        return self.takes(source, claim) or (self.unused is not None and re.search(self.unused, source))
 
     def __call__(self, result):
         lines = {}
@@ -43,11 +49,18 @@ class Found:
             if (result.folder / name).exists():
                 for source, claim, verdict, measured in result.findings(name):
                     if self.takes(source, claim):
-                        lines.setdefault(claim, {})[name.removesuffix(".csv")] = of_study(claim, verdict, measured)
-        found = [agree(line) for line in lines.values()]
-        if self.unless:
-            found = [line.because(self.unless) if line.verdict == REFUTED else line for line in found]
-        return [on_gpu(result, line) if self.gpu and re.search(self.gpu, line.claim) else line for line in found]
+                        line = of_study(claim, verdict, measured)
+                        lines.setdefault((source, claim), {})[name.removesuffix(".csv")] = line
+        found = []
+        for source, claim in lines:
+            line = agree(lines[source, claim])
+            several = sum(other == claim for _, other in lines) > 1  # the same said of several things
+            text = self.label + (f"{source}: " if several else "") + claim
+            line = dataclasses.replace(line, claim=text)
+            if self.unless and line.verdict == REFUTED:
+                line = line.because(self.unless)
+            found.append(on_gpu(result, line) if self.gpu and re.search(self.gpu, claim) else line)
+        return found
 
 
 def number(pattern, text):
@@ -111,7 +124,10 @@ def deviations(matrix, until):
         line = decide(f"{shown(matrix)}: standard deviations as printed up to iteration {until} (within a factor of 2)",
                       ratios, lambda *values: all(0.5 <= value <= 2 for value in values),
                       f"{g(min(ratios), 3)} to {g(max(ratios), 3)} times the printed ones")
-        return [on_gpu(result, line if any(ratios) else line.because("all runs are equal"))]
+        if not any(ratios):
+            line = dataclasses.replace(line, ours="no variation on this machine: all runs are equal").because(
+                "all runs are equal")
+        return [on_gpu(result, line)]
     return check
 
 
@@ -122,9 +138,35 @@ def pattern_of_variation(result):
         _, _, rows = result.table("chaotic.csv", f"Variation, {matrix}, as reconstructed")
         points = [(float(row[0]), float(row[3])) for row in rows][:10 if matrix == "fv1" else 6]
         value = correlation(points)
+        ours = f"correlation {g(value, 3)}"
+        if not any(y for _, y in points):
+            ours = "no variation on this machine: all runs are equal"
         lines.append(on_gpu(result, decide(
             f"{shown(matrix)}: the relative variation grows linearly with the iteration (correlation of 0.9 at least)",
-            [value], lambda r: r >= 0.9, f"correlation {g(value, 3)}")))
+            [value], lambda r: r >= 0.9, ours)))
+    return lines
+
+
+def runs_differ(result):
+    """T section 4.3: the order of blocks that a scheduler takes is seen in the residuals."""
+    lines = []
+    for title, _, rows in result.tables("chaotic.csv"):
+        if title.startswith("Variation, ") and "as printed" in title:
+            value = largest(float(row[3]) for row in rows)
+            lines.append(decide(f"{title.split(', ')[1]}: runs differ (by more than rounding, 1e-9 of the mean)",
+                                [value], lambda v: v > 1e-9, f"by up to {g(100 * value, 3)} percent of the mean"))
+    return lines
+
+
+def growth_in_random_order(result):
+    """T section 4.3: the linear growth of the variation suggests a recurring pattern, which random orders have not."""
+    lines = []
+    for matrix in ("fv1", "trefethen"):
+        _, _, rows = result.table("chaotic.csv", f"Variation, {matrix}, as reconstructed")
+        value = correlation([(float(row[0]), float(row[3])) for row in rows][:10 if matrix == "fv1" else 6])
+        lines.append(decide(f"{shown(matrix)}: linear growth of the relative variation comes from a recurring pattern: "
+                            "without one, in random orders, it does not grow so (correlation below 0.9)", [value],
+                            lambda r: r < 0.9, f"correlation {g(value, 3)}"))
     return lines
 
 
@@ -158,7 +200,10 @@ def statistics_fv3(result):
     spread = largest(largest(values) / min(values) - 1 for n, values in fv3_runs(result).items() if n > 0)
     line = decide("fv3: runs never differ by more than 1 percent", [spread], lambda value: value <= 0.01,
                   f"up to {g(100 * spread)} percent")
-    return lines + [on_gpu(result, line if spread != 0 else line.because("all runs are equal"))]
+    if spread == 0:
+        line = dataclasses.replace(line, ours="no variation on this machine: all runs are equal").because(
+            "all runs are equal")
+    return lines + [on_gpu(result, line)]
 
 
 # --- convergence ------------------------------------------------------------------------------------------------------
@@ -196,6 +241,18 @@ def gauss_seidel_half(result):
                    "the matrices)", list(ratios.values()),
                    lambda *values: 2 * sum(0.4 <= value <= 0.6 for value in values) > len(values),
                    ", ".join(f"{shown(m)} {g(ratio, 3)}" for m, ratio in ratios.items()))]
+
+
+def jacobi_factor(result):
+    """T Theorem 2.4.1: what decides on convergence is rho(B), here against the printed ones."""
+    lines = []
+    for matrix in present(result):
+        rho, points = published.CONDITION[matrix][2], history(result, f"{matrix}-jacobi")
+        ours = factor(points[-max(2, len(points) // 10):])
+        lines.append(decide(f"{shown(matrix)}: in the end an iteration of Jacobi's method reduces the residual by "
+                            f"rho(I - D^-1 A) = {rho:.4f} (digits an iteration to 10 percent)", [ours],
+                            lambda v, rho=rho: near(gain(v), gain(rho), 0.1), f"{ours:.5f}"))
+    return lines
 
 
 def convergence_async_1(result):
@@ -385,16 +442,23 @@ def helmholtz(result):
                    lambda v: v <= 1e-3, f"largest relative difference {g(largest_measured, 2)}, by Lanczos")]
 
 
-def omega_bound(result):
-    lines = []
-    for name in ("Chem97ZtZ", "fv1", "trefethen"):
-        rho = published.CONDITION[name][2]
-        texts = [result.text(f"{name}-{seed}.txt") for seed in OMEGA_SEEDS]
-        converged = sum(bool(re.search("^result +converged", text, re.MULTILINE)) for text in texts)
-        lines.append(decide(f"{shown(name)}: async-(1) converges with omega = 0.999 * 2 / (1 + {rho}) in a random "
-                            "order of blocks with values of up to two iterations before", [converged],
-                            lambda v: v == len(OMEGA_SEEDS), f"{converged} of {len(OMEGA_SEEDS)} orders, to 1e-8"))
-    return lines
+def orders_that_converge(kind, what):
+    """How many random orders with stale values converge; what: the claim, with {rho}."""
+    def check(result):
+        lines = []
+        for name in BOUNDED:
+            texts = [result.text(f"{name}{kind}-{seed}.txt") for seed in OMEGA_SEEDS]
+            converged = sum(bool(re.search("^result +converged", text, re.MULTILINE)) for text in texts)
+            lines.append(decide(f"{shown(name)}: {what.format(rho=published.CONDITION[name][2])} in a random order of "
+                                "blocks with values of up to two iterations before", [converged],
+                                lambda v: v == len(OMEGA_SEEDS), f"{converged} of {len(OMEGA_SEEDS)} orders, to 1e-8"))
+        return lines
+    return check
+
+
+omega_bound = orders_that_converge("", "async-(1) converges with omega = 0.999 * 2 / (1 + {rho})")
+omega_weights = orders_that_converge("-local", "async-(5) converges with weights omega = 0.999 * 2 / (1 + {rho})")
+l1_weights = orders_that_converge("-l1", "async-(5) converges with l1 weights, as rho(|B|) = {rho} < 1,")
 
 
 def time_pattern(result):

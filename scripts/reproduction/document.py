@@ -8,7 +8,7 @@ from . import Error, errata
 from .checks import ON_GPU, Found
 from .items import ITEMS, PAPERS, RESULTS
 from .run import shown
-from .verdicts import ALL, CONFIRMED, MISSING, NOTHING, OPEN, REFUTED, Line
+from .verdicts import ALL, CONFIRMED, OPEN, REFUTED, Line
 
 NOT_RUN = "not run"
 DEVICES = ("host", "cuda")
@@ -105,7 +105,7 @@ class Document:
         first, result, see = f"{item.where}: {item.what}", [], item.see
         for line, run in self.lines[item.where]:
             claim = "" if line.claim == item.what else line.claim
-            wanted = line.verdict == MISSING or line.why == ON_GPU
+            wanted = line.why == ON_GPU
             verdict = verdict_text(line, see if wanted else ())
             result.append((first, claim, "" if line.ours == "-" else line.ours, verdict, "" if run == "-" else run))
             first, see = "", () if wanted else see  # once an item
@@ -150,11 +150,6 @@ class Document:
         rows.append(("all", *(sum(row[i] for row in rows) for i in range(1, len(rows[0])))))
         return markdown(("paper", "tables, figures, findings", "of them treated elsewhere", *ALL), rows)
 
-    def not_reproduced(self):
-        rows = [(item.where, item.what, line.why) for item in ITEMS for line, _ in self.lines[item.where]
-                if line.verdict == MISSING]
-        return markdown(("where", "what", "why"), rows)
-
     def runs(self):
         rows = []
         for path in sorted(self.store.folder.glob("*/result.json")):
@@ -172,7 +167,7 @@ class Document:
 
     def text(self, template):
         values = {f"paper_{key}": self.paper(key) for key in PAPERS}
-        values |= {"summary": self.summary(), "runs": self.runs(), "not_reproduced": self.not_reproduced(),
+        values |= {"summary": self.summary(), "runs": self.runs(),
                    "errata": markdown(("where", "printed", "evidence"), errata.rows(self.best))}
         return fill(template, values)
 
@@ -186,5 +181,5 @@ def findings_without_item(store):
                  if experiment == name and isinstance(check, Found)]
         for csv in (*result.folder.glob("*.csv"), *result.folder.glob("run/study_findings.csv")) if taken else ():
             for source, claim, *_ in result.findings(csv.relative_to(result.folder)):
-                if not any(check.takes(source, claim) for check in taken):
+                if not any(check.knows(source, claim) for check in taken):
                     yield name, source, claim

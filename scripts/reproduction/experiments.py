@@ -5,6 +5,8 @@ The experiments: which programs are called with which options. A command is a li
 Each step writes its standard output to NAME.txt.
 """
 import dataclasses
+import math
+import os
 import pathlib
 
 MATRICES = {"Chem97ZtZ": "Chem97ZtZ_reconstructed", "fv1": "fv1", "fv3": "fv3", "trefethen": "Trefethen_2000"}
@@ -14,6 +16,9 @@ HELMHOLTZ = range(100, 121)  # T Table 4.10: nodes a side
 COUNTS = (10, 20, 40, 60, 80, 100, 140, 200)  # T Figure 4.5, Table 4.6: iterations
 NEWTON_COUNTS = (200, 250, 300, 350, 500, 1000)
 OMEGA_SEEDS = range(3)
+BOUNDED = ("Chem97ZtZ", "fv1", "trefethen")  # rho(|B|) well below 1
+PATTERN_TIMES = (0.025, 0.125, 0.15, 0.2, 0.225, 4, 5)  # T Figure 4.40, and 4 to see whether the end is steady
+COARSE = 49  # cells a side where each step is also done with a direct solver
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +32,11 @@ class Experiment:
 
     def commands(self, device, quick=False):
         return [[name, *command] for name, command in self.steps(device, quick)]
+
+
+def memory():
+    """Bytes that the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def study(name, options=(), cuda=(), quick=(), schedules=("chaotic",), matrices=(), devices=("host", "cuda")):
@@ -138,13 +148,18 @@ def write_helmholtz(folder):
 
 
 def omega_bound(device, quick):
-    """A random order with stale values at 0.999 of the bound of Theorem 3.2.5, whose rho are those of Table B.2."""
+    """
+    A random order with stale values: at 0.999 of the bound of Theorem 3.2.5, whose rho are those of Table B.2, in the
+    whole and in local iterations (Theorem 4.10.1), and with l1 weights (Theorem 4.10.2).
+    """
     from .published import CONDITION
-    for name in ("Chem97ZtZ", "fv1", "trefethen"):
-        omega = 0.999 * 2 / (1 + CONDITION[name][2])
-        for seed in OMEGA_SEEDS:
-            yield f"{name}-{seed}", solve(name, "host", *ASYNC, 1, "--schedule", "replay", "--seed", seed, "--omega",
-                                          f"{omega:.6f}", "--tolerance", "1e-8", "--max-iterations", 20000)
+    for name in BOUNDED:
+        omega = f"{0.999 * 2 / (1 + CONDITION[name][2]):.6f}"
+        for kind, options in (("", (*ASYNC, 1, "--omega", omega)), ("-local", (*ASYNC, 5, "--omega", omega)),
+                              ("-l1", (*ASYNC, 5, "--l1"))):
+            for seed in OMEGA_SEEDS:
+                yield f"{name}{kind}-{seed}", solve(name, "host", *options, "--schedule", "replay", "--seed", seed,
+                                                    "--tolerance", "1e-8", "--max-iterations", 20000)
 
 
 def newton(device, quick):
@@ -173,17 +188,69 @@ def smoothers(device, quick):
     yield "study", words + (small if quick else [])
 
 
+def random_order(device, quick):
+    """The seeded random order of blocks, with values of up to two iterations before."""
+    yield "chaotic", ["{study}", "variation", "--backend", device, "--schedule", "replay", "--matrices", "{matrices}",
+                      "--runs", "2" if quick else "100", "--csv", "chaotic.csv"]
+
+
+def many_blocks(device, quick):
+    """More blocks than run at once: than a GPU holds, or on four times as many threads as there are cores."""
+    if device == "cuda":
+        size = ["--matrix", "five-point-1000,trefethen-400000"]
+    else:
+        threads = 4 * (os.cpu_count() or 1)
+        rows = 2500 * threads  # a thread is used for 2000 rows or more
+        size = ["--matrix", f"five-point-{math.isqrt(rows) + 1},trefethen-{rows}", "--threads", str(threads)]
+    yield "chaotic", ["{study}", "variation", "--backend", device, "--schedule", "chaotic", *size,
+                      "--runs", "2" if quick else "20", "--csv", "chaotic.csv"]
+
+
+def pattern(name, device, times, *settings):
+    """The thesis' run of pattern formation with output at these times, the last of which is its end."""
+    words = ["{leopard}", "{root}/parameter_files/benchmarks/schnakenberg_thesis.prm", "--overwrite"]
+    for setting in (f"Run/Directory={name}", f"Linear solver/Backend={device}",
+                    "Output/Times=" + ", ".join(map(str, times)), f"Time stepping/End time={times[-1]}", *settings):
+        words += ["--set", setting]
+    return name, words
+
+
+def patterns(device, quick):
+    """Complete; on a coarser grid with a direct solver beside it; and with one to the end in few steps."""
+    coarse, general = f"Mesh/Cells={COARSE}", "Time stepping/Engine=general"
+    direct = general, "Linear solver/Method=direct"
+    formed = (0.0005,) if quick else PATTERN_TIMES[:5]
+    yield pattern("thesis", device, (0.0005,) if quick else PATTERN_TIMES)
+    yield pattern("coarse-fused", device, formed, coarse)
+    yield pattern("coarse-async", "host", formed, coarse, general)
+    yield pattern("coarse-direct", "host", formed, coarse, *direct)
+    yield pattern("direct", "host", (0.0005,) if quick else PATTERN_TIMES[5:], *direct, "Time stepping/Scheme=BDF2",
+                  "Time stepping/Step control=error-controlled")
+
+
+def time_step_bound(device, quick):
+    """Steps as long as rho(|B|) < 1 allows, in each step anew, until the pattern has formed."""
+    yield pattern("bound", "host", (0.002,) if quick else PATTERN_TIMES[4:5], "Time stepping/Engine=general",
+                  "Time stepping/Step control=asynchronous bound", "Time stepping/Bound fraction=1",
+                  "Output/Log every=1")
+
+
 STUDY_MATRICES = ("Chem97ZtZ", "fv1", "fv3")
 EXPERIMENTS = (
     study("variation", cuda=("--runs", "1000"), quick=("--runs", "2"), matrices=("fv1",)),
+    Experiment("random-order", "how much runs differ where the order of blocks is random", random_order,
+               (MATRICES["fv1"],), devices=("host",)),
+    Experiment("many-blocks", "how much runs differ with more blocks than run at once", many_blocks),
     study("local-iterations", quick=("--runs", "1"), schedules=SCHEDULES, matrices=("fv3",)),
-    study("storage", ("--size", "128"), ("--size", "160"), ("--size", "24", "--runs", "1")),
+    study("storage", ("--size", "318", "--runs", "1") if memory() > 14e9 else ("--size", "128"), ("--size", "318"),
+          ("--size", "24", "--runs", "1")),
     study("weights", quick=("--matrix", "trefethen"), schedules=SCHEDULES, matrices=STUDY_MATRICES),
     study("theta", schedules=SCHEDULES),
     study("mesh-blocks", quick=("--size", "16", "--runs", "1"), schedules=SCHEDULES),
     study("refinement", quick=("--matrix", "trefethen", "--runs", "1"), schedules=SCHEDULES, matrices=STUDY_MATRICES),
     study("overlap", ("--size", "64"), ("--full",), ("--size", "12", "--runs", "3")),
     study("taxonomy", quick=("--matrix", "trefethen", "--runs", "1"), matrices=("fv1", "fv3"), devices=("host",)),
+    study("copies", quick=("--size", "40", "--runs", "1")),
     study("energy", ("--seconds", "1"), quick=("--matrix", "trefethen", "--seconds", "0.05"), matrices=STUDY_MATRICES),
     study("divergence", devices=("host",)),
     study("gpus", cuda=("--full",), quick=("--runs", "1"), matrices=("fv3",), devices=("cuda",)),
@@ -199,9 +266,11 @@ EXPERIMENTS = (
     Experiment("matrices", "spectral radii and condition numbers of the test matrices", analyses,
                tuple(MATRICES.values()), devices=("host",)),
     Experiment("helmholtz", "condition numbers of the five-point matrices", helmholtz, (), write_helmholtz, ("host",)),
-    Experiment("omega-bound", "relaxation factors just below the bound", omega_bound,
-               tuple(MATRICES[m] for m in ("Chem97ZtZ", "fv1", "trefethen")), write_ones, ("host",)),
+    Experiment("omega-bound", "relaxation factors just below the bound, and l1 weights", omega_bound,
+               tuple(MATRICES[m] for m in BOUNDED), write_ones, ("host",)),
     Experiment("newton", "Newton's method with each inner solver", newton),
+    Experiment("patterns", "the thesis' run of pattern formation, and direct solvers beside it", patterns),
+    Experiment("time-step-bound", "the longest time steps with rho(|B|) < 1", time_step_bound, devices=("host",)),
     Experiment("smoothers", "smoothers of multigrid in 1D", smoothers),
 )
 BY_NAME = {experiment.name: experiment for experiment in EXPERIMENTS}

@@ -7,8 +7,8 @@ import gzip
 import math
 import pathlib
 
-from . import Error, checks, published
-from .experiments import COUNTS, MATRICES, NEWTON_COUNTS
+from . import Error, checks, fields, published
+from .experiments import COUNTS, MATRICES, NEWTON_COUNTS, PATTERN_TIMES
 
 COLORS = {"async-1": "C0", "async-5": "C3", "gauss-seidel": "C2", "jacobi": "C1", "cg": "C4"}
 NAMES = {"async-1": "async-(1)", "async-5": "async-(5)", "gauss-seidel": "Gauss-Seidel", "jacobi": "Jacobi", "cg": "CG"}
@@ -196,8 +196,70 @@ def figure_b_3(plt, get, matrices=None):
     return figure
 
 
+def figure_4_40(plt, get):
+    """u at the thesis' six times, each with colours of its own, as in the thesis."""
+    result = get("patterns")
+    if not result:
+        return None
+    times = [time for time in PATTERN_TIMES if time != 4]
+    figure, axes = plt.subplots(2, 3, figsize=(9, 5.6), layout="constrained")
+    of_times = fields.at_times(result.folder / "thesis", "u", 100, times)
+    for axis, letter, time, u in zip(axes.flat, "abcdef", times, of_times):
+        picture = axis.imshow([[u[x, y] for x in range(100)] for y in range(100)], origin="lower", extent=(0, 1, 0, 1))
+        axis.set(xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
+        axis.grid(False)
+        axis.set_title(f"({letter}) u at t = {time:g} ({result.device})", fontsize=9)
+        figure.colorbar(picture, ax=axis, shrink=0.8)
+    return figure
+
+
+def figure_o_7(plt, get):
+    """The lower factor of LAP, 27 points on 64^3 nodes in reverse Cuthill-McKee order; its pattern is that of A."""
+    try:
+        import numpy
+        import scipy.sparse
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
+    except ImportError:
+        return None
+    n = 64
+    line = scipy.sparse.diags([numpy.ones(n - 1), numpy.ones(n), numpy.ones(n - 1)], (-1, 0, 1))
+    A = scipy.sparse.kron(line, scipy.sparse.kron(line, line)).tocsr()
+    order = reverse_cuthill_mckee(A, symmetric_mode=True)
+    L = scipy.sparse.tril(A[order][:, order]).tocoo()
+    figure, axes = plt.subplots(1, 2, figsize=(7, 3.2), layout="constrained")
+    for axis, first, rows, title in ((axes[0], 0, n ** 3, f"LAP: {n ** 3:,} rows, {L.nnz:,} entries"),
+                                     (axes[1], n ** 3 // 2, 4000, "4000 rows in its middle")):
+        here = (L.row >= first) & (L.row < first + rows) & (L.col >= first)
+        counts, _, _ = numpy.histogram2d(L.row[here], L.col[here], 400, [[first, first + rows]] * 2)
+        axis.imshow(counts > 0, cmap="Blues", interpolation="nearest")
+        axis.set(xticks=[], yticks=[])
+        axis.grid(False)
+        axis.set_title(title, fontsize=8)
+    return figure
+
+
+def figure_spreads(plt, get):
+    """T Figure 4.2 e, f with random orders beside the printed points."""
+    result = get("random-order")
+    if not result:
+        return None
+    figure, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
+    for axis, (matrix, name) in zip(axes, (("fv1", "fv1"), ("trefethen", "Trefethen_2000"))):
+        _, _, rows = result.table("chaotic.csv", f"Variation, {matrix}, as reconstructed")
+        rows = rows[:10 if matrix == "fv1" else 6]  # before rounding takes over
+        n = [int(row[0]) for row in rows]
+        axis.semilogy(n, [float(row[4]) for row in rows], "kx", label="published")
+        axis.semilogy(n, [float(row[3]) for row in rows], "o-", markersize=3, label="random order, seeded")
+        axis.set_xlabel("global iterations")
+        axis.set_ylabel(f"relative variation, {name}")
+        axis.legend()
+    return figure
+
+
 DRAW = {"statistics_fv3": figure_statistics_fv3, "variation": figure_variation, "4_3": figure_4_3, "4_4": figure_4_4,
-        "4_5": figure_4_5, "4_6": figure_4_6, "4_25": figure_4_25, "4_38": figure_4_38, "b_3": figure_b_3}
+        "4_5": figure_4_5, "4_6": figure_4_6, "4_25": figure_4_25, "4_38": figure_4_38, "4_40": figure_4_40,
+        "b_3": figure_b_3, "o_7": figure_o_7, "spreads": figure_spreads}
+PIXELS = ("4_40", "b_3", "o_7")  # pictures; the others are curves
 
 
 def import_matplotlib():
@@ -227,7 +289,7 @@ def draw(get, folder, matrices, document):
             continue
         if figure is None:
             continue
-        path = folder / f"figure_{name}.{'png' if name == 'b_3' else 'svg'}"
+        path = folder / f"figure_{name}.{'png' if name in PIXELS else 'svg'}"
         save(figure, path)
         plt.close(figure)
         written[name] = path.relative_to(document.parent).as_posix()

@@ -5,9 +5,9 @@ not decided by an experiment here why not. A test compares the numbers of tables
 """
 import dataclasses
 
-from . import checks
+from . import checks, pattern_checks
 from .checks import Found
-from .verdicts import MISSING, NOTHING, OPEN
+from .verdicts import NOTHING, OPEN
 
 PAPERS = {
     "P": "Preprint 2011: a block-asynchronous relaxation method for GPUs",
@@ -22,7 +22,7 @@ REFINEMENT, OVERLAP = "2026-11-23_h200_refinement.md", "2026-11-25_h200_overlap.
 SMOOTHERS, PATTERNS = "2026-11-21_h200_smoothers.md", "2026-11-21_h200_patterns.md"
 ABSENT = ("fv2", "s1rmt3m1")
 NO_MATRIX = "needs matrices of the collection that are not here"
-GPUS = "2026-11-25_h100_several_gpus.md"
+GPUS, ENERGY = "2026-11-25_h100_several_gpus.md", "2026-11-25_h100_energy.md"
 GENERATED = "Matrices of the collection that are not here are generated ones of their kind, smaller without --full."
 
 
@@ -44,7 +44,7 @@ class Item:
     checks: tuple = ()  # (experiment, check)
     same_as: str = ""  # treated there, of it the claims that begin with
     part: str = ""
-    status: str = ""  # where nothing is checked: OPEN, MISSING or NOTHING, and
+    status: str = ""  # where nothing is checked: OPEN or NOTHING, and
     why: str = ""
     see: tuple = ()  # files in benchmarks/results/ with what was measured before
     tables: tuple = ()
@@ -79,10 +79,6 @@ def of_matrices(figures, what, other):
 
 def nothing(where, what, why="a drawing or a definition"):
     return Item(where, what, status=NOTHING, why=why)
-
-
-def missing(where, what, why, see=()):
-    return Item(where, what, status=MISSING, why=why, see=see)
 
 
 def undecided(where, what, why, see=()):
@@ -134,6 +130,7 @@ REFINED = (
 JOURNAL = (
     same("J Table 1", "the test matrices", "T Table B.2"),
     same("J Figure 1", "sparsity plots", "T Figure B.3"),
+    nothing("J Algorithm 1", "async-(k)"),
     nothing("J Figure 2", "async-(k) in blocks"),
     nothing("J Figure 3", "blocks on several GPUs"),
     nothing("J Figure 4", "AMC, DC and DK"),
@@ -162,7 +159,8 @@ OVERLAPPING = (
     nothing("O Figure 6", "restricted overlap on a GPU"),
     item("O Table 1", "the lower factors", ("overlap", Found("O Table 1")), see=(OVERLAP,),
          note="LAP alone: the other seven rows need matrices of the collection, which are not here."),
-    missing("O Figure 7", "sparsity plots of the factors", NO_MATRIX),
+    item("O Figure 7", "sparsity plots of the factors", figure="o_7", status=NOTHING,
+         why="one of eight is here, LAP, to look at; the others need matrices of the collection"),
     undecided("O Figure 8", "overlap of 0 to 50 percent: BCSSTK38, CHP, CONSPH, DC", NO_MATRIX),
     item("O Figure 9", "the same: M_T1, STO, VEN, LAP (here LAP alone)", ("overlap", Found("O Figure 9", gpu="time")),
          see=(OVERLAP,),
@@ -174,8 +172,18 @@ THESIS = (
     nothing("T Table 1.1", "contributions and publications"),
     item("T section 2.2, equations 2.10, 2.11", "the number of corrections",
          ("refinement", Found("T equations 2.10, 2.11"))),
+    nothing("T section 2.1, equations 2.2, 2.7", "when to stop, and the error's bound by the residual's"),
+    same("T Algorithms 1, 2", "refinement, in mixed precision too", "T section 2.2, equations 2.10, 2.11"),
     *(nothing(f"T Figure 2.{n}", what) for n, what in ((1, "mixed precision"), (2, "A in parts"), (3, "multigrid"))),
+    nothing("T sections 2.4.1 to 2.4.3", "Jacobi, Gauss-Seidel, SOR, and both backward and symmetric"),
+    nothing("T Algorithm 3", "block Jacobi and two-stage iterations"),
+    item("T Theorems 2.4.1, 2.4.2", "rho(B) decides on convergence", ("histories", checks.jacobi_factor)),
     item("T section 2.4.6", "Gauss-Seidel against Jacobi", ("histories", checks.gauss_seidel_half)),
+    nothing("T Algorithms 4 to 9", "Arnoldi, Lanczos, CG, GMRES"),
+    nothing("T section 2.6, equations 2.43 to 2.47", "the smoothing property of Richardson's iteration", "a proof"),
+    nothing("T Algorithm 10", "the multigrid cycle"),
+    nothing("T Algorithm 11", "asynchronous iteration: update and shift functions"),
+    same("T Theorems 3.2.2, 3.2.3", "rho(abs(B)) < 1: every schedule converges", "T Theorem 3.2.6", "c = 0.4"),
     item("T Theorem 3.2.5", "the bound on omega below which every schedule converges",
          ("omega-bound", checks.omega_bound)),
     item("T Theorem 3.2.6", "a schedule that diverges where rho(abs(B)) > 1", ("divergence", Found("T Theorem 3.2.6")),
@@ -183,6 +191,9 @@ THESIS = (
                        ("c", "rho(B)", "rho(abs(B))", "oldest value", "factor a round", "Jacobi")),)),
     item("T Table 3.1", "five classes of two-stage iterations", ("taxonomy", Found("T section 3.3$")),
          ("taxonomy", Found("T section 3.3.6")), ("taxonomy", Found("T section 2.4.6"))),
+    same("T Algorithms 12 to 15", "the same as listings", "T Table 3.1"),
+    nothing("T section 3.3.5", "overlap whose shared components are updated twice as often",
+            "a definition; overlap here is written by its owner alone, as in O"),
     nothing("T Figure 3.1", "their inclusions"),
     nothing("T Figure 4.1", "async-(k) in blocks"),
     item("T Table 4.1", "1000 runs on fv1: residuals and how much they vary",
@@ -199,7 +210,19 @@ THESIS = (
     item("T Table 4.4", "their variances on Trefethen_2000", ("variation", checks.deviations("trefethen", 30)),
          tables=(spreads("trefethen", 2),)),
     item("T Figure 4.2", "the variations as curves", ("variation", checks.pattern_of_variation)),
-    item("T section 4.3", "what makes runs differ", ("variation", Found("T section 4.3", gpu=VARIATION))),
+    item("T section 4.3", "what makes runs differ", ("variation", Found("T section 4.3", gpu=VARIATION)),
+         ("many-blocks", checks.runs_differ),
+         ("many-blocks", Found("T section 4.3", label="more blocks than run at once: ", gpu="^")),
+         ("random-order", Found("T section 4.3", label="random order: ", unused="T Table")),
+         ("random-order", checks.growth_in_random_order), figure="spreads",
+         tables=(Table("many-blocks", "Variation, trefethen", (0, 3), ("iteration", "relative variation"), 2),
+                 Table("random-order", "Variation, trefethen, as reconstructed", (0, 4, 3),
+                       ("iteration", "published relative variation", "ours"), 2),
+                 Table("random-order", "Variation, fv1, as reconstructed", (0, 4, 3),
+                       ("iteration", "published relative variation", "ours"), 3)),
+         note="Many blocks: more than a GPU holds, or four times as many threads as there are cores, where the largest "
+              "differences depend on what else the processors do. Random order: of the replay, seeded, with values of "
+              "up to two iterations before."),
     item("T Figure 4.3", "async-(1), Jacobi, Gauss-Seidel", ("histories", checks.convergence_async_1), figure="4_3",
          note="Blocks of 512 rows. Panels fv2 and s1rmt3m1: the matrices are not here."),
     undecided("T section 4.4.1", "s1rmt3m1: diverges; tau = 2 / (lambda_1 + lambda_n) makes Jacobi usable",
@@ -228,18 +251,27 @@ THESIS = (
     nothing("T Figure 4.8", "blocks on several GPUs"),
     nothing("T Figure 4.9", "AMC, DC and DK"),
     item("T Figure 4.10", "several GPUs: AMC", ("gpus", Found("T Figure 4.10", gpu="^")), see=(GPUS,)),
-    missing("T Figure 4.11", "several GPUs: where the host's memory is", "the machines at hand have one memory"),
+    undecided("T Figure 4.11", "several GPUs: where the host's memory is", "the machines at hand have one memory"),
     item("T Figure 4.12", "several GPUs: DC", ("gpus", Found("T Figure 4.12", gpu="^")), see=(GPUS,)),
     item("T Figure 4.13", "several GPUs: DK", ("gpus", Found("T Figure 4.13", gpu="^")), see=(GPUS,)),
     undecided("T Figure 4.14", "several GPUs: time to convergence", "it compares up to four GPUs", see=(GPUS,)),
+    item("T section 4.8.2", "Algorithms 16 and 17, the if or the product", ("storage", Found("T section 4.8.2"))),
+    item("T Algorithms 16, 17, 18", "the listings as printed", ("storage", Found("T Algorithm")),
+         note="They are compared with async-(5) and async-(6) of this library: 16 and 17 with the class total, 18 with "
+              "the class block."),
     nothing("T Figure 4.15", "block-CRS"),
     item("T Table 4.8", "CRS and block-CRS, A318", ("storage", Found("T Table 4.8", gpu="^")),
          ("storage", Found("T section 4.9", gpu="conversion")), see=(SOLVERS,),
          tables=(Table("storage", "Plain CRS and block-CRS", (0, 1, 3, 2, 5, 4),
                        ("method", "storage", "published (s)", "ours (s)", "published less (%)", "ours (%)")),),
-         note="A smaller cube than 318^3, which the title of the table names; the compared CRS is not Algorithm 16, "
-              "see the errata."),
+         note="The title of the table names the size, which is 318^3 where there is memory for it. On host threads "
+              "block-CRS is compared with Algorithm 16, on a GPU with a plain CRS whose off-block values are frozen."),
     same("T Figure 4.16", "the same as curves, start included", "T Table 4.8"),
+    nothing("T section 4.10.2, equations 4.2 to 4.4", "dominance as theta", "a definition; see the errata"),
+    item("T Algorithm 19, Theorem 4.10.1", "omega weights in local iterations converge below the bound",
+         ("omega-bound", checks.omega_weights)),
+    item("T Algorithm 20, Theorem 4.10.2", "l1 weights converge where rho(abs(B)) < 1",
+         ("omega-bound", checks.l1_weights)),
     nothing("T Figure 4.17", "l1 weights"),
     item("T Figure 4.18", "relaxation factors", ("weights", Found("T Figure 4.18")), see=(SOLVERS,)),
     item("T Figure 4.19", "l1 weights and block sizes", ("weights", Found("T Figure 4.19"))),
@@ -279,28 +311,38 @@ THESIS = (
          ("refinement", Found("T Figure 4.31|T section 4.13.4|T section 4.12.1")), see=(REFINEMENT,)),
     item("T Figure 4.32", "the same over time", ("refinement", Found("T Figure 4.32", gpu="^")), see=(REFINEMENT,)),
     undecided("T Figure 4.33", "runtimes on C1060, C2070, GTX280, GTX580", "needs GPUs of 2008 to 2011"),
+    same("T Theorem 4.13.3, Algorithms 21, 22, 23", "(block-)asynchronous refinement converges", "T Figure 4.34"),
     item("T Figure 4.34", "block-asynchronous refinement", ("refinement", Found("T Figure 4.34")), see=(REFINEMENT,)),
     item("T Figure 4.35", "the same over time", ("refinement", Found("T Figure 4.35", gpu="^")), see=(REFINEMENT,)),
     item("T Figure 4.36", "against the synchronous refinement", ("refinement", Found("T Figure 4.36"))),
     item("T Figure 4.37", "the same over time", ("refinement", Found("T Figure 4.37", gpu="^")), see=(REFINEMENT,)),
+    same("T Algorithm 24", "Newton's method with an asynchronous inner solver", "T Figure 4.38"),
     item("T Figure 4.38", "Newton's method with async-(5)", ("newton", checks.newton_counts), see=(REFINEMENT,),
          figure="4_38"),
     item("T Figure 4.39", "Newton's method with each inner solver", ("newton", checks.newton_solvers)),
-    missing("T Figure 4.40", "pattern formation, 490,050 steps",
-            "not called by this script, as a direct solver takes hours to compare with; measured by hand", (PATTERNS,)),
+    item("T section 4.14.2", "pattern formation: rho(abs(B)) < 1 by the choice of the time step",
+         ("time-step-bound", pattern_checks.bound)),
+    item("T Figure 4.40", "pattern formation", ("patterns", pattern_checks.of_direct_solver),
+         ("patterns", pattern_checks.end), see=(PATTERNS,), figure="4_40",
+         note="The direct solver takes each step on the coarser grid only, where that takes minutes. Files hold single "
+              "precision, so that differences below 1e-7 are not seen."),
     nothing("T Figure 5.1", "lists of computers"),
     nothing("T Figure 5.2", "power meters"),
     nothing("T Figure 5.3", "power meters"),
-    item("T section 5.3", "idle-wait and frequency scaling", ("energy", Found("T section 5.3", gpu="^"))),
-    *(item(f"T Table 5.{n}", what, ("energy", Found(f"T Table 5.{n}", gpu="^")), note=GENERATED) for n, what in (
-        (1, "energy of CG, G3_circuit"), (2, "energy of PCG, G3_circuit"), (3, "energy of CG, A318"),
-        (4, "energy of CG"), (5, "energy of PCG"))),
-    item("T Figure 5.4", "power over time, CG, A318", ("energy", Found("T Figure 5.4", gpu="^"))),
-    item("T Figure 5.5", "power of Jacobi and async-(5), fv3", ("energy", Found("T Figure 5.5", gpu="^"))),
+    nothing("T equation 5.1", "power of a processor"),
+    item("T section 5.3", "idle-wait and frequency scaling", ("energy", Found("T section 5.3", gpu="^")),
+         see=(ENERGY,)),
+    *(item(f"T Table 5.{n}", what, ("energy", Found(f"T Table 5.{n}", gpu="^")), see=(ENERGY,), note=GENERATED)
+      for n, what in ((1, "energy of CG, G3_circuit"), (2, "energy of PCG, G3_circuit"), (3, "energy of CG, A318"),
+                      (4, "energy of CG"), (5, "energy of PCG"))),
+    item("T Figure 5.4", "power over time, CG, A318", ("energy", Found("T Figure 5.4", gpu="^")), see=(ENERGY,)),
+    item("T Figure 5.5", "power of Jacobi and async-(5), fv3", ("energy", Found("T Figure 5.5", gpu="^")),
+         see=(ENERGY,)),
     item("T Table 5.6", "time and energy of Jacobi, async-(5), refinement, fv3",
-         ("refinement", Found("T Table 5.6", gpu="^")), ("energy", Found("T Table 5.6", gpu="^")), see=(REFINEMENT,)),
-    item("T Figure 5.6", "energy over accuracy", ("energy", Found("T Figure 5.6", gpu="^")),
-         note="Its text says that refinement gains nothing on fv3, where Table 5.6 prints a gain of 45 percent."),
+         ("refinement", Found("T Table 5.6", gpu="^")), ("energy", Found("T Table 5.6", gpu="^")),
+         see=(REFINEMENT, ENERGY)),
+    item("T Figure 5.6", "energy over accuracy", ("energy", Found("T Figure 5.6", gpu="^")), see=(ENERGY,),
+         note="What its text says of fv3 contradicts Table 5.6, see the errata."),
     nothing("T Figure A.1", "formats of numbers"),
     nothing("T Figure A.2", "formats of numbers", "a table of constants; see the errata"),
     item("T Table B.1", "sizes of the test matrices", ("matrices", checks.sizes),
@@ -308,7 +350,8 @@ THESIS = (
     item("T Table B.2", "condition numbers and rho", ("matrices", checks.conditions),
          note="cond(D^-1 A) as printed is a condition number in the 1-norm. fv2 and s1rmt3m1 are not here."),
     item("T Figure B.3", "sparsity plots", figure="b_3", status=NOTHING, why="four of twelve are here, to look at"),
-    missing("T Table C.3", "bandwidth between devices", "no program measures copies; the machine is one of 2010"),
+    item("T Table C.3", "bandwidth between devices", ("copies", Found("T Table C.3")),
+         tables=(Table("copies", "Copies", (0, 1, 3, 2), ("from", "to", "published (GB/s)", "ours")),)),
     nothing("T Figure C.4", "main boards"),
     nothing("T Table C.4", "four GPUs", "data sheets"),
 )

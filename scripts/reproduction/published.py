@@ -64,3 +64,6 @@ ENERGY_FV3 = {"Jacobi": (406.10, 217.60, 24.35), "async-(5)": (133.09, 216.72, 7
 
 # T Figure A.2 (table of the formats): rounding unit of single precision
 ROUNDING_SINGLE = 5.69e-8
+
+# Core frequency, GHz, in T Table C.4 and in R Table 2
+CLOCKS = {"C1060": (1.15, 1.3), "C2070": (1.3, 1.15)}

@@ -12,7 +12,7 @@ from . import Error
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
-LIMIT = 1800  # seconds of a step
+LIMIT = 3600  # seconds of a step
 
 
 def output(command):
@@ -24,12 +24,11 @@ def output(command):
 
 
 def commit(programs):
-    """The commit that the programs were built from, as leopard-solve says; else the repository's."""
-    if "solve" in programs:
-        match = re.search(r"\(([0-9a-f]{6,}(-dirty)?)\)", output([programs["solve"], "--version"]))
-        if match:
-            return match[1]
-    return output(["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]) or "unknown"
+    """The commits that these programs were built from, as they say; else the repository's."""
+    said = (re.search(r"\(([0-9a-f]{6,}(-dirty)?)\)", output([program, "--version"])) for program in programs)
+    commits = sorted({match[1] for match in said if match})
+    return ", ".join(commits) or output(["git", "-C", str(ROOT), "describe", "--always", "--dirty",
+                                         "--exclude=*"]) or "unknown"
 
 
 def machine(device):
@@ -85,6 +84,8 @@ class Runner:
             return True
         self.say(f"{experiment.name} ({device}): {experiment.what} ...")
         part = self.store.begin(experiment.name, device)
+        used = {word for command in commands for word in command}
+        built = commit([path for key, path in self.programs.items() if "{" + key + "}" in used])  # before it is rebuilt
         start = time.monotonic()
         try:
             if experiment.prepare:
@@ -98,6 +99,6 @@ class Runner:
         seconds = time.monotonic() - start
         self.store.finish(part, experiment.name, device, {
             "commands": commands, "quick": self.quick, "seconds": round(seconds, 1), "machine": machine(device),
-            "commit": commit(self.programs), "date": datetime.date.today().isoformat()})
+            "commit": built, "date": datetime.date.today().isoformat()})
         self.say(f"{experiment.name} ({device}): {seconds:.0f} s")
         return True

@@ -7,9 +7,8 @@ import re
 CONFIRMED = "confirmed"
 REFUTED = "refuted"
 OPEN = "cannot be decided here"
-MISSING = "not reproduced yet"
 NOTHING = "nothing to measure"
-ALL = (CONFIRMED, REFUTED, OPEN, MISSING, NOTHING)
+ALL = (CONFIRMED, REFUTED, OPEN, NOTHING)
 
 OF_STUDY = {"holds": CONFIRMED, "does not hold": REFUTED, "is not decided here": OPEN}
 NOT_A_NUMBER = re.compile(r"(?<![A-Za-z])[-+]?(nan|inf|infinity)(?![A-Za-z])", re.IGNORECASE)

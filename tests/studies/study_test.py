@@ -25,6 +25,7 @@ STUDIES = {
     "taxonomy": ["--matrix", "five-point-12,trefethen-60", "--runs", "1", "--block-size", "16"],
     "faults": ["--matrix", "five-point-12,trefethen-60", "--runs", "2", "--block-size", "16"],
     "divergence": [],
+    "copies": ["--size", "20", "--runs", "1"],
     "energy": ["--matrix", "five-point-12,trefethen-60,G3_circuit,A318,nd24k", "--size", "6", "--seconds", "0.02", "--block-size", "16"],
     "imbalance": ["--matrix", "five-point-72", "--runs", "1", "--block-size", "72", "--threads", "2"],
 }
@@ -128,7 +129,7 @@ with tempfile.TemporaryDirectory() as folder:
     small = ["--block-size", "4", "--local-iterations", "5"]
     verdicts("variation", "--matrix", "fv1", "--runs", "3", *small, **{"runs differ by less than 1e-3": OPEN})
     verdicts("variation", "--matrix", "fv1", "--runs", "3", *small, schedule="replay", **{"runs differ by less than 1e-3": DOES_NOT})
-    verdicts("variation", "--matrix", "fv1,trefethen", "--runs", "3", *small, schedule="synchronous", **{"Trefethen_2000 varies more than fv1": OPEN})
+    verdicts("variation", "--matrix", "fv1,trefethen", "--runs", "3", *small, schedule="synchronous", **{"trefethen varies more than fv1": OPEN})
 
     # weights: factors a sweep of I - omega (I - B) for eigenvalues of B of both signs, and with D + l1 in the place of D
     matrix("Chem97ZtZ", pairs(0.9, 4), 8)

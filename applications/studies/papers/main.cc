@@ -34,6 +34,7 @@ namespace
     {"divergence", "A schedule that diverges where rho(|B|) > 1 (Theorem 3.2.6)", leopard::studies::study_divergence},
     {"imbalance", "What waiting costs beside other work on the same cores (host threads)", leopard::studies::study_imbalance},
     {"gpus", "One and more GPUs: AMC, DC, DK, and what is needed only (Figures 4.10 to 4.14)", leopard::studies::study_gpus},
+    {"copies", "How fast host and GPUs copy (Table C.3)", leopard::studies::study_copies},
     {"energy", "Energy of solvers, waiting by sleep (thesis, chapter 5: Tables 5.1 to 5.6, Figures 5.4 to 5.6)", leopard::studies::study_energy},
     {"faults", "Components that stop for a while, and silent errors (Table 4.7, Figure 4.7)", leopard::studies::study_faults},
   };

@@ -5,6 +5,7 @@
 #include <solvers/relaxation/relaxation.h>
 
 #include <memory>
+#include <vector>
 
 namespace leopard::studies
 {
@@ -19,6 +20,31 @@ namespace leopard::studies
    */
   std::unique_ptr<Relaxation<double>>
   make_plain_crs(const CrsMatrix<double> &A, int block_size, int local_iterations, Backend backend, int n_threads);
+
+  /** How a row in plain CRS finds its diagonal entry. */
+  enum class FindsDiagonal
+  {
+    by_branch, ///< thesis, Algorithm 16: if (col[i] == index) diag = val[i]
+    by_product ///< Algorithm 17: diag += int(col[i] == index) * val[i]
+  };
+
+  /**
+   * Algorithms 16 and 17 of the thesis as printed: each row is updated 1 + local_iterations times,
+   *   x_i <- x_i + (b_i - sum_j a_ij x_j) / a_ii,
+   * each time from the newest values of all columns in memory, and written at once; nothing is frozen. The rows of a
+   * block make a sweep one after the other before the next sweep begins: a thread that updated one row again and again
+   * would change nothing after the first time. So it is two-stage total (Algorithm 15) with 1 + local_iterations
+   * sweeps. On host threads, those of BlockAsync. @throws InvalidInput.
+   */
+  std::unique_ptr<Relaxation<double>>
+  make_printed_crs(const CrsMatrix<double> &A, int block_size, int local_iterations, FindsDiagonal finds_diagonal, int n_threads);
+
+  /**
+   * Algorithm 18 of the thesis as printed, transcribed, in block-CRS with the diagonal first: one global iteration, the
+   * blocks one after the other, the rows of a block in step. It makes 1 + local_iterations sweeps, as line 19 updates
+   * before the loop. To see what the printed listing does, not to be fast. @param x of n_rows values, changed.
+   */
+  void iterate_algorithm_18(const CrsMatrix<double> &A, int block_size, int local_iterations, std::vector<double> &x, const std::vector<double> &b);
 
   /** Part of make_plain_crs(). */
   std::unique_ptr<Relaxation<double>> make_plain_crs_cuda(const CrsMatrix<double> &A, int block_size, int local_iterations);

@@ -7,6 +7,8 @@ namespace leopard::studies::published
 {
   namespace
   {
+    constexpr double not_printed = std::numeric_limits<double>::quiet_NaN();
+
     const std::vector<Variation> fv1_rows = {
       {10, 7.8304e-02, 7.8313e-02, 7.8285e-02, 2.8111e-05, 3.5885e-04, 1.6334e-11, 4.0415e-06, 2.0233e-07},
       {20, 6.3243e-03, 6.3251e-03, 6.3231e-03, 2.0125e-06, 3.1782e-04, 1.1244e-13, 3.3532e-07, 1.6787e-08},
@@ -61,6 +63,12 @@ namespace leopard::studies::published
   const std::array<Recovery, 3>     recovery      = {
              {{"Chem97ZtZ", {8.22, 13.67, 20.45}}, {"fv1", {8.16, 19.50, 31.66}}, {"trefethen", {8.16, 11.45, 16.61}}}};
 
+  const std::array<std::array<double, 5>, 5> copies = {{{16.0, 5.94, 5.93, 5.91, 5.91},
+                                                        {6.42, not_printed, 4.91, 3.18, 3.18},
+                                                        {6.41, 4.91, not_printed, 3.18, 3.19},
+                                                        {6.39, 3.18, 3.20, not_printed, 4.91},
+                                                        {6.39, 3.19, 3.20, 4.91, not_printed}}};
+
   Refinement refinement(const std::string &matrix)
   {
     return matrix == "Chem97ZtZ"   ? Refinement{40., 0.4}
@@ -86,10 +94,6 @@ namespace leopard::studies::published
   const std::array<EnergyOfCg, 5> energy_of_cg_a318 = {
     {{1, 0, 2059.69, 66.81}, {2, 0, 1708.31, 57.08}, {4, 0, 1441.78, 49.66}, {8, 0, 1395.37, 50.13}, {0, 0, 253.22, 14.84}}};
 
-  namespace
-  {
-    constexpr double not_printed = std::numeric_limits<double>::quiet_NaN();
-  }
   const std::array<EnergyOfWaiting, 8>    energy_of_waiting     = {{{"A318", 14.84, 12.18, not_printed, not_printed},
                                                                     {"apache2", 1.98, 1.82, 1.75, 1.64},
                                                                     {"audikw_1", not_printed, not_printed, 47.98, 38.15},

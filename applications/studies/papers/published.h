@@ -62,6 +62,12 @@ namespace leopard::studies::published
   extern const std::array<Recovery, 3> recovery;
 
   /**
+   * T Table C.3: GB/s from (row) to (column) the host and four GPUs; host to host is between the memories of its two
+   * processors. Not a number on the diagonal of GPUs.
+   */
+  extern const std::array<std::array<double, 5>, 5> copies;
+
+  /**
    * T Figures 4.34 and 4.35: where the axes of block-asynchronous refinement end, global iterations and seconds on a
    * GTX580. Zeros for a matrix that is not there.
    */

@@ -3,6 +3,7 @@
 #include "plain_crs.h"
 #include "published.h"
 #include "sample_statistics.h"
+#include "storage_judge.h"
 #include "study.h"
 
 #include <solvers/matrix/generators.h>
@@ -43,22 +44,13 @@ namespace leopard::studies
       result.description = method->description();
       return result;
     }
-    /** Largest |x_i| difference after 20 iterations, relative to the largest |x_i|. */
-    double largest_difference(const CrsMatrix<double> &A, int block_size, int k, Backend backend)
+
+    constexpr int n_compared = 20; ///< global iterations, after which iterates are compared
+
+    /** Largest |x_i - y_i|, relative to the largest |y_i|. */
+    double difference(const std::vector<double> &x, const std::vector<double> &y)
     {
-      const std::vector<double> b(A.n_rows, 1.);
-      BlockAsyncOptions         options;
-      options.backend                                 = backend;
-      options.block_size                              = block_size;
-      options.local_iterations                        = k;
-      options.n_threads                               = 1;
-      const std::unique_ptr<Relaxation<double>> plain = make_plain_crs(A, block_size, k, backend, 1);
-      BlockAsync<double>                        block(A, options);
-      Experiment                                first(*plain, b), second(block, b);
-      first.iterate(20);
-      second.iterate(20);
-      const std::vector<double> x = first.x(), y = second.x();
-      double                    difference = 0., largest = 0.;
+      double difference = 0., largest = 0.;
       for (std::size_t i = 0; i < x.size(); ++i)
         {
           difference = larger_or_nan(difference, std::abs(x[i] - y[i]));
@@ -67,18 +59,185 @@ namespace leopard::studies
       return difference / largest;
     }
 
-    /** Where nothing is left to chance. */
-    struct Difference
+    std::vector<double> iterates(Relaxation<double> &method, int n_rows)
     {
-      double one_thread, one_block;
+      Experiment experiment(method, std::vector<double>(n_rows, 1.));
+      experiment.iterate(n_compared);
+      return experiment.x();
+    }
+
+    std::vector<double> of_block_async(const CrsMatrix<double> &A, int block_size, int k, Backend backend, TwoStage two_stage = TwoStage::automatic)
+    {
+      BlockAsyncOptions options;
+      options.backend          = backend;
+      options.block_size       = block_size;
+      options.local_iterations = k;
+      options.n_threads        = 1;
+      options.two_stage        = two_stage;
+      BlockAsync<double> method(A, options);
+      return iterates(method, A.n_rows);
+    }
+
+    double between_storages(const CrsMatrix<double> &A, int block_size, int k, Backend backend)
+    {
+      return difference(iterates(*make_plain_crs(A, block_size, k, backend, 1), A.n_rows), of_block_async(A, block_size, k, backend));
+    }
+
+    /** Where nothing is left to chance. */
+    void compare_iterates(Backend backend, int k, Report &report)
+    {
+      const double one_thread = between_storages(seven_point_matrix(24, 24, 24, 0.), 128, k, Backend::host),
+                   one_block  = between_storages(seven_point_matrix(8, 8, 8, 0.), 512, k, backend);
+      report.finding("T section 4.9",
+                     "both storages give the same iterates of async-(" + std::to_string(k) + ") up to rounding (where the schedule is the same)",
+                     one_thread < 1e-12 && one_block < 1e-12,
+                     "largest difference " + cell(one_thread, "%.1e") + " after 20 iterations on one host thread (24^3), " + cell(one_block, "%.1e") +
+                       " in one block on the backend (8^3)");
+    }
+
+    /** What the listings do as printed, on one host thread: the number of their sweeps, and whether they agree. */
+    void compare_printed(Report &report)
+    {
+      constexpr int             k = 5, block_size = 128;
+      const CrsMatrix<double>   A = seven_point_matrix(24, 24, 24, 0.);
+      const std::vector<double> b(A.n_rows, 1.);
+      std::vector<double>       of_18(A.n_rows, 0.);
+      for (int n = 0; n < n_compared; ++n)
+        iterate_algorithm_18(A, block_size, k, of_18, b);
+      const std::vector<double> of_16 = iterates(*make_printed_crs(A, block_size, k, FindsDiagonal::by_branch, 1), A.n_rows),
+                                of_17 = iterates(*make_printed_crs(A, block_size, k, FindsDiagonal::by_product, 1), A.n_rows);
+      const auto differences          = [&](const std::vector<double> &x, TwoStage kind) {
+        return SweepDifferences{difference(x, of_block_async(A, block_size, k, Backend::host, kind)),
+                                difference(x, of_block_async(A, block_size, k + 1, Backend::host, kind))};
+      };
+      judge_sweeps("Algorithm 16", k, differences(of_16, TwoStage::total), report);
+      judge_sweeps("Algorithm 17", k, differences(of_17, TwoStage::total), report);
+      judge_sweeps("Algorithm 18", k, differences(of_18, TwoStage::automatic), report);
+      const double apart = difference(of_16, of_18);
+      report.finding("T section 4.9, Algorithms 16, 18",
+                     "Algorithms 16 and 18 as printed give the same iterates up to rounding (rows and blocks in their order)",
+                     apart < 1e-12,
+                     "largest difference " + cell(apart, "%.1e") + " after 20 iterations of 1 + 5 sweeps on one host thread (24^3)");
+    }
+
+    /** What all methods of the table are given. */
+    struct SetUp
+    {
+      const Problem  &problem;
+      const Settings &settings;
+      int             block_size, n_iterations, runs;
+      bool            on_gpu;
+
+      template <typename Make>
+      Timing time(const Make &make) const
+      {
+        return time_method(problem, n_iterations, runs, make);
+      }
+
+      Timing block_crs(int k, Storage storage) const
+      {
+        BlockAsyncOptions options = async(settings, block_size, k);
+        options.storage           = storage;
+        if (settings.execution == "automatic")
+          options.execution = Execution::launch; // as plain CRS
+        return time([&] { return std::make_unique<BlockAsync<double>>(problem.A, options); });
+      }
     };
 
-    Difference compare_iterates(Backend backend, int k)
+    void add_crs(Table &table, const published::Storage &p, const std::string &storage, const Timing &t, bool published)
     {
-      return {largest_difference(seven_point_matrix(24, 24, 24, 0.), 128, k, Backend::host),
-              largest_difference(seven_point_matrix(8, 8, 8, 0.), 512, k, backend)};
+      table.add_row({"async-(" + std::to_string(p.local_iterations) + ")",
+                     storage,
+                     cell(t.seconds, "%.6f"),
+                     published ? cell(p.crs_seconds, "%.5f") : "-",
+                     "-",
+                     "-",
+                     cell(t.start, "%.3f"),
+                     published ? cell(p.crs_start, "%.3f") : "-",
+                     "-",
+                     "-",
+                     cell(t.residual)});
+    }
+
+    void add_block_crs(Table &table, const published::Storage &p, const std::string &storage, const Timing &t, const Timing &crs, bool published)
+    {
+      const double pays = (t.start - crs.start) / (crs.seconds - t.seconds);
+      table.add_row({"async-(" + std::to_string(p.local_iterations) + ")",
+                     storage,
+                     cell(t.seconds, "%.6f"),
+                     published ? cell(p.block_crs_seconds, "%.5f") : "-",
+                     cell(100. * (1. - t.seconds / crs.seconds), "%.1f"),
+                     published ? cell(100. * (1. - p.block_crs_seconds / p.crs_seconds), "%.1f") : "-",
+                     cell(t.start, "%.3f"),
+                     published ? cell(p.block_crs_start, "%.3f") : "-",
+                     t.seconds < crs.seconds ? cell(std::max(0., pays), "%.1f") : "never",
+                     published ? cell((p.block_crs_start - p.crs_start) / (p.crs_seconds - p.block_crs_seconds), "%.1f") : "-",
+                     cell(t.residual)});
+    }
+
+    /** The rows of an async-(k), and what they decide. */
+    void compare_times(const SetUp &set_up, const published::Storage &p, Table &table, Report &report)
+    {
+      const int                k = p.local_iterations;
+      const CrsMatrix<double> &A = set_up.problem.A;
+      const Timing             frozen =
+        set_up.time([&] { return make_plain_crs(A, set_up.block_size, k, set_up.settings.resolved_backend(), set_up.settings.threads); });
+      add_crs(table, p, "plain CRS, frozen", frozen, set_up.on_gpu);
+      Timing      crs  = frozen;
+      std::string what = "plain CRS with frozen off-block values";
+      if (!set_up.on_gpu)
+        {
+          const auto printed = [&](FindsDiagonal finds) {
+            return set_up.time([&] { return make_printed_crs(A, set_up.block_size, k - 1, finds, set_up.settings.threads); });
+          };
+          const Timing by_branch = printed(FindsDiagonal::by_branch), by_product = printed(FindsDiagonal::by_product);
+          add_crs(table, p, "plain CRS, Algorithm 16", by_branch, true);
+          add_crs(table, p, "plain CRS, Algorithm 17", by_product, false);
+          judge_diagonal(k, by_branch.seconds, by_product.seconds, report);
+          crs  = by_branch;
+          what = "Algorithm 16";
+        }
+      const Timing block = set_up.block_crs(k, Storage::double_precision);
+      report.say("async-(" + std::to_string(k) + ") block-CRS: " + block.description);
+      add_block_crs(table, p, "block-CRS, double", block, crs, true);
+      if (set_up.on_gpu)
+        add_block_crs(table, p, "block-CRS, lossless", set_up.block_crs(k, Storage::automatic), crs, false);
+      judge_storage(k, what, {crs.seconds, block.seconds, crs.start, block.start}, report);
     }
   } // namespace
+
+  void judge_storage(int k, const std::string &crs, const StorageTimes &times, Report &report)
+  {
+    const double      less = 100. * (1. - times.block_crs / times.crs);
+    const std::string text = cell(less, "%.1f") + " percent less than " + crs;
+    if (k == 1)
+      report.finding("T Table 4.8", "block-CRS takes less than half the time of CRS for async-(1)", less > 50., text);
+    else
+      report.finding(
+        "T Table 4.8", "block-CRS takes about 80 percent less time than CRS for async-(5) (printed times: 76.6; 70 at least)", less > 70., text);
+    const double pays = (times.block_crs_start - times.crs_start) / (times.crs - times.block_crs), limit = k == 1 ? 25. : 4.;
+    report.finding("T section 4.9",
+                   "the conversion pays after at most " + cell(limit, "%g") + " iterations of async-(" + std::to_string(k) + ")",
+                   times.block_crs < times.crs && pays <= limit,
+                   times.block_crs < times.crs ? cell(std::max(0., pays), "%.1f") + " iterations" : "never");
+  }
+
+  void judge_diagonal(int k, double by_branch, double by_product, Report &report)
+  {
+    report.undecided("T section 4.8.2",
+                     "async-(" + std::to_string(k) + "): Algorithms 16 and 17 take about the same time",
+                     "a statement on GPUs; on host threads Algorithm 17 takes " + cell(by_product / by_branch, "%.2f") + " times as long");
+  }
+
+  void judge_sweeps(const std::string &printed, int k, const SweepDifferences &differences, Report &report)
+  {
+    report.finding("T " + printed,
+                   "as printed async-(" + std::to_string(k) + ") makes 1 + " + std::to_string(k) + " sweeps (its iterates are those of async-(" +
+                     std::to_string(k + 1) + ") to rounding, not those of async-(" + std::to_string(k) + "))",
+                   differences.of_one_more < 1e-12 && differences.of_k > 1e-6,
+                   "largest difference " + cell(differences.of_one_more, "%.1e") + " from async-(" + std::to_string(k + 1) + "), " +
+                     cell(differences.of_k, "%.1e") + " from async-(" + std::to_string(k) + "), after 20 iterations on one host thread");
+  }
 
   void study_storage(const Settings &settings, Report &report)
   {
@@ -93,9 +252,11 @@ namespace leopard::studies
                size + ", blocks of " + std::to_string(rows) + " consecutive rows (printed: not), medians of " + std::to_string(runs) + " times " +
                std::to_string(n_iterations) + " global iterations" + (side < 318 ? "; smaller than printed, all of it with --full" : ""));
     report.say(
-      "Compared are two storages of one method, whose off-block values are frozen during the local iterations:\n"
-      "  plain CRS: values of 64 bits, columns of 32; each local iteration runs over the whole row and finds out for each entry whether it\n"
-      "             is in the block, as there is nothing in the storage that says so;\n"
+      "All methods make k sweeps in a block:\n"
+      "  plain CRS, frozen: values of 64 bits, columns of 32; off-block values are frozen during the local iterations; each of them runs over\n"
+      "             the whole row and finds out for each entry whether it is in the block, as nothing in the storage says so;\n"
+      "  plain CRS, Algorithms 16 and 17 (host only) as printed, with k - 1 for their local iterations: all values are read from memory in each\n"
+      "             sweep, and written at once; the diagonal entry is found by an if (16) or by a product (17);\n"
       "  block-CRS, double: as in the thesis the diagonal blocks apart from the rest; the library's has columns of 16 bits (or, on a GPU, of 8)\n"
       "             in the blocks, keeps a row in registers on a GPU and reads the matrix once a global iteration, whatever k is;\n"
       "  block-CRS, lossless (GPU only): the same with values as numbers in a dictionary, which for a stencil is one byte a value.");
@@ -112,71 +273,10 @@ namespace leopard::studies
                  "from published",
                  "residual after"});
     for (const published::Storage &p : published::storage)
-      {
-        const int         k      = p.local_iterations;
-        const std::string method = "async-(" + std::to_string(k) + ")";
-        const Timing plain = time_method(problem, n_iterations, runs, [&] { return make_plain_crs(problem.A, rows, k, backend, settings.threads); });
-        table.add_row({method,
-                       "plain CRS",
-                       cell(plain.seconds, "%.6f"),
-                       cell(p.crs_seconds, "%.5f"),
-                       "-",
-                       "-",
-                       cell(plain.start, "%.3f"),
-                       cell(p.crs_start, "%.3f"),
-                       "-",
-                       "-",
-                       cell(plain.residual)});
-        for (const Storage storage : {Storage::double_precision, Storage::automatic})
-          {
-            if (storage == Storage::automatic && !on_gpu)
-              continue;
-            BlockAsyncOptions options = async(settings, rows, k);
-            options.storage           = storage;
-            if (settings.execution == "automatic")
-              options.execution = Execution::launch; // as plain CRS
-            const Timing block = time_method(problem, n_iterations, runs, [&] { return std::make_unique<BlockAsync<double>>(problem.A, options); });
-            const double less = 100. * (1. - block.seconds / plain.seconds), published = 100. * (1. - p.block_crs_seconds / p.crs_seconds);
-            const bool   same = storage == Storage::double_precision;
-            const double pays = (block.start - plain.start) / (plain.seconds - block.seconds);
-            table.add_row({method,
-                           same ? "block-CRS, double" : "block-CRS, lossless",
-                           cell(block.seconds, "%.6f"),
-                           same ? cell(p.block_crs_seconds, "%.5f") : "-",
-                           cell(less, "%.1f"),
-                           same ? cell(published, "%.1f") : "-",
-                           cell(block.start, "%.3f"),
-                           same ? cell(p.block_crs_start, "%.3f") : "-",
-                           block.seconds < plain.seconds ? cell(std::max(0., pays), "%.1f") : "never",
-                           same ? cell((p.block_crs_start - p.crs_start) / (p.crs_seconds - p.block_crs_seconds), "%.1f") : "-",
-                           cell(block.residual)});
-            if (!same)
-              continue;
-            report.say("async-(" + std::to_string(k) + ") block-CRS: " + block.description);
-            if (k == 1)
-              report.finding(
-                "T Table 4.8", "block-CRS takes less than half the time of CRS for async-(1)", less > 50., cell(less, "%.1f") + " percent less");
-            else
-              report.finding("T Table 4.8",
-                             "block-CRS takes about 80 percent less time than CRS for async-(5) (printed times: 76.6; 70 at least)",
-                             less > 70.,
-                             cell(less, "%.1f") + " percent less");
-            report.finding("T section 4.9",
-                           "the conversion pays after at most " + std::string(k == 1 ? "25" : "4") + " iterations of async-(" + std::to_string(k) +
-                             ")",
-                           block.seconds < plain.seconds && pays <= (k == 1 ? 25. : 4.),
-                           block.seconds < plain.seconds ? cell(std::max(0., pays), "%.1f") + " iterations" : "never");
-          }
-      }
+      compare_times({problem, settings, rows, n_iterations, runs, on_gpu}, p, table, report);
     report.add(table);
     for (const int k : {1, 5})
-      {
-        const Difference d = compare_iterates(backend, k);
-        report.finding("T section 4.9",
-                       "both storages give the same iterates of async-(" + std::to_string(k) + ") up to rounding (where the schedule is the same)",
-                       d.one_thread < 1e-12 && d.one_block < 1e-12,
-                       "largest difference " + cell(d.one_thread, "%.1e") + " after 20 iterations on one host thread (24^3), " +
-                         cell(d.one_block, "%.1e") + " in one block on the backend (8^3)");
-      }
+      compare_iterates(backend, k, report);
+    compare_printed(report);
   }
 } // namespace leopard::studies

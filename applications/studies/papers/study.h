@@ -138,6 +138,7 @@ namespace leopard::studies
   void study_taxonomy(const Settings &settings, Report &report);
   void study_divergence(const Settings &settings, Report &report);
   void study_imbalance(const Settings &settings, Report &report);
+  void study_copies(const Settings &settings, Report &report);
   void study_gpus(const Settings &settings, Report &report);
   void study_faults(const Settings &settings, Report &report);
   void study_energy(const Settings &settings, Report &report);

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the studies say of numbers that are given to them, and what the printed listings do.
+#include <applications/studies/papers/copies.h>
+#include <applications/studies/papers/plain_crs.h>
+#include <applications/studies/papers/sample_statistics.h>
+#include <applications/studies/papers/storage_judge.h>
+#include <applications/studies/papers/study.h>
+#include <applications/studies/papers/variation.h>
+#include <solvers/base/errors.h>
+#include <solvers/matrix/generators.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <sstream>
+
+namespace
+{
+  using namespace leopard;
+  using namespace leopard::studies;
+
+  int count(const std::string &text, const std::string &words)
+  {
+    int n = 0;
+    for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1))
+      ++n;
+    return n;
+  }
+
+  /** max_i |x_i - y_i|. */
+  double distance(const std::vector<double> &x, const std::vector<double> &y)
+  {
+    double result = 0.;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      result = larger_or_nan(result, std::abs(x[i] - y[i]));
+    return result;
+  }
+
+  std::string judged(const std::function<void(Report &)> &judge)
+  {
+    std::ostringstream out;
+    Report             report(out, "");
+    judge(report);
+    report.finish();
+    return out.str();
+  }
+
+  std::vector<double> after(Relaxation<double> &method, int n_iterations)
+  {
+    Experiment experiment(method, std::vector<double>(method.n_rows(), 1.));
+    experiment.iterate(n_iterations);
+    return experiment.x();
+  }
+
+  // fails if a listing makes k sweeps, takes frozen values (16, 17), or does not find the diagonal entry
+  TEST(Printed_algorithms, make_one_sweep_more)
+  {
+    const CrsMatrix<double>   A = trefethen_matrix(300);
+    const std::vector<double> b(300, 1.);
+    const auto                async = [&](int k, TwoStage kind) {
+      BlockAsyncOptions options;
+      options.block_size       = 64;
+      options.local_iterations = k;
+      options.n_threads        = 1;
+      options.two_stage        = kind;
+      BlockAsync<double> method(A, options);
+      return after(method, 1);
+    };
+    for (const int k : {0, 1, 5})
+      {
+        for (const FindsDiagonal finds : {FindsDiagonal::by_branch, FindsDiagonal::by_product})
+          {
+            const std::vector<double> x = after(*make_printed_crs(A, 64, k, finds, 1), 1);
+            EXPECT_LT(distance(x, async(k + 1, TwoStage::total)), 1e-14) << k;
+            EXPECT_GT(distance(x, async(k + 2, TwoStage::total)), 1e-9) << k;
+            EXPECT_GT(distance(x, async(k + 1, TwoStage::automatic)), 1e-9) << k;
+          }
+        std::vector<double> x(300, 0.);
+        iterate_algorithm_18(A, 64, k, x, b);
+        EXPECT_LT(distance(x, async(k + 1, TwoStage::automatic)), 1e-14) << k;
+        EXPECT_GT(distance(x, async(k + 2, TwoStage::automatic)), 1e-9) << k;
+      }
+    EXPECT_THROW(make_printed_crs(A, 64, -1, FindsDiagonal::by_branch, 1), InvalidInput);
+  }
+
+  // fails if a verdict does not look at its numbers
+  TEST(Storage_findings, can_each_be_another_one)
+  {
+    const auto times = [](int k, const StorageTimes &t) { return judged([&](Report &report) { judge_storage(k, "CRS", t, report); }); };
+    EXPECT_EQ(count(times(1, {1., 0.4, 0., 6.}), ": holds: "), 2); // pays after 10 iterations
+    EXPECT_EQ(count(times(1, {1., 0.6, 0., 6.}), "half the time of CRS for async-(1): does not hold"), 1);
+    EXPECT_EQ(count(times(1, {1., 0.4, 0., 60.}), "at most 25 iterations of async-(1): does not hold"), 1);
+    EXPECT_EQ(count(times(5, {1., 0.2, 0., 1.}), ": holds: "), 2);
+    EXPECT_EQ(count(times(5, {1., 0.4, 0., 1.}), "at least): does not hold"), 1);
+    EXPECT_EQ(count(times(5, {1., 0.2, 0., 10.}), "at most 4 iterations of async-(5): does not hold"), 1);
+    EXPECT_EQ(count(times(5, {1., 2., 0., -10.}), ": does not hold: "), 2); // slower, so it never pays
+    EXPECT_EQ(count(times(5, {NAN, NAN, NAN, NAN}), ": holds: "), 0);
+    const auto sweeps = [](double of_k, double of_more) {
+      return judged([&](Report &report) { judge_sweeps("Algorithm 16", 5, {of_k, of_more}, report); });
+    };
+    EXPECT_EQ(count(sweeps(1e-2, 1e-15), ": holds: "), 1);
+    EXPECT_EQ(count(sweeps(1e-15, 1e-2), ": does not hold: "), 1);
+    EXPECT_EQ(count(sweeps(1e-15, 1e-15), ": does not hold: "), 1); // a test that cannot tell them apart
+    EXPECT_EQ(count(sweeps(NAN, NAN), ": does not hold: "), 1);
+    EXPECT_EQ(count(judged([](Report &report) { judge_diagonal(5, 1., 3., report); }), "3.00 times as long"), 1);
+  }
+
+  // fails if a verdict does not look at its numbers, or decides without GPUs
+  TEST(Copies_findings, can_each_be_another_one)
+  {
+    const auto copies = [](double to, double from, double between) {
+      return judged([&](Report &report) { judge_copies({16., {to, to}, {from, from}, {{1e3, between}, {between, 1e3}}}, report); });
+    };
+    EXPECT_EQ(count(copies(5., 6., 4.), ": holds: "), 2);
+    EXPECT_EQ(count(copies(6., 5., 4.), "gets it back, on each: does not hold"), 1);
+    EXPECT_EQ(count(copies(5., 6., 5.5), "slower than with the host: does not hold"), 1);
+    EXPECT_EQ(count(copies(NAN, 6., 4.), ": holds: "), 0);
+    EXPECT_EQ(count(copies(5., 6., NAN), "slower than with the host: does not hold"), 1);
+    EXPECT_EQ(count(judged([](Report &report) { judge_copies({16., {}, {}, {}}, report); }), ": is not decided here: "), 3);
+    EXPECT_EQ(count(judged([](Report &report) { judge_copies({16., {5.}, {6.}, {{1e3}}}, report); }), "there is one GPU"), 1);
+  }
+
+  // fails if equal runs decide, or the wrong side is compared
+  TEST(Variation_findings, can_each_be_another_one)
+  {
+    const auto spreads = [](double weak, double strong) {
+      return judged([&](Report &report) { judge_spreads("x", {"fv1", weak}, {"trefethen", strong}, report); });
+    };
+    EXPECT_EQ(count(spreads(1e-3, 0.2), "trefethen varies more than fv1: holds"), 1);
+    EXPECT_EQ(count(spreads(0.2, 1e-3), "trefethen varies more than fv1: does not hold"), 1);
+    EXPECT_EQ(count(spreads(0.2, 0.3), "is not decided here: up to 3.00e-01 and 2.00e-01"), 1);
+    EXPECT_EQ(count(spreads(0.3, 0.2), "is not decided here: up to 2.00e-01 and 3.00e-01"), 1);
+    EXPECT_EQ(count(spreads(0., 0.), "is not decided here: no variation on this machine"), 1);
+    EXPECT_EQ(count(spreads(NAN, 0.2), ": holds: "), 0);
+  }
+} // namespace

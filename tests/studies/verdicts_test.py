@@ -1,0 +1,343 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Every check of scripts/reproduction is fed with output that is right, that is wrong and that has no numbers. Right
+output confirms all claims that it can decide, each claim is refuted by some wrong output, and nothing is confirmed
+where there are no numbers.
+"""
+import base64
+import contextlib
+import json
+import math
+import pathlib
+import struct
+import sys
+import tempfile
+import unittest
+import unittest.mock
+import zlib
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+from reproduction import Error, checks, fields, items, pattern_checks, published, store  # noqa: E402
+from reproduction.experiments import BOUNDED, COUNTS, MATRICES, NEWTON_COUNTS, OMEGA_SEEDS  # noqa: E402
+from reproduction.verdicts import CONFIRMED, OPEN, REFUTED  # noqa: E402
+
+NAN = math.nan
+
+
+def curve(needed):
+    """A history that gets to 1e-12 in so many iterations."""
+    points = [(n, 10. ** (-12 * n / needed)) for n in (0, needed // 4, needed // 2, needed)] if needed == needed else []
+    return "iteration,relative\n" + "".join(f"{n},{r!r}\n" for n, r in points)
+
+
+def histories(**needed):
+    """needed: a function of the matrix for each method, with _ for -."""
+    return {f"{m}-{method.replace('_', '-')}.csv": curve(of(m)) for m in MATRICES for method, of in needed.items()}
+
+
+def times(converged, **seconds):
+    """Files of solves: {name: seconds}."""
+    word = "converged" if converged else "not converged"
+    return {f"{name}.txt": f"result {word}\ntime {value!r} s solving\n" for name, value in seconds.items()}
+
+
+def solved(values):
+    return times(True, **{f"{name}-run-0": seconds for name, seconds in values.items()})
+
+
+def iteration_times(seconds, matrices=MATRICES):
+    """seconds(method, count) of an iteration."""
+    return times(True, **{f"{m}-{method}-{count}": count * seconds(method, count) for m in matrices for count in COUNTS
+                          for method in ("gauss-seidel", "jacobi", "async-5")})
+
+
+def tables(*blocks):
+    """A study's CSV of (title, rows)."""
+    return {"chaotic.csv": "\n".join(f'"{title}"\na,b\n' + "".join(",".join(map(str, row)) + "\n" for row in rows)
+                                     for title, rows in blocks)}
+
+
+def residuals(ratio):
+    """T Table 4.1: printed means in column 2, those of the synchronous schedule in column 7."""
+    return tables(("Relative residual, fv1, as reconstructed",
+                   [(n, 0, 1e-3, 0, 0, 0, 0, ratio * 1e-3) for n in (10, 20)]))
+
+
+def deviations(ratio):
+    return tables(("Variation, fv1, as reconstructed", [(n, 0, 0, 0, 0, 0, 0, ratio, 1) for n in (10, 20)]))
+
+
+def growth(power):
+    rows = [(n, 0, 0, NAN if power != power else 1e-3 * n ** power) for n in range(1, 11)]
+    return tables(*((f"Variation, {m}, as reconstructed", rows) for m in ("fv1", "trefethen")))
+
+
+def spreads(value):
+    return tables(*((f"Variation, {m}, as printed", [(10, 0, 0, value), (20, 0, 0, 0)]) for m in ("fv1", "trefethen")))
+
+
+def statistics(factor, spread):
+    """Histories on fv3: {sweeps: factor of an iteration}, and two runs that differ."""
+    def text(f, scale=1.):
+        return "iteration,relative\n" + "".join(f"{n},{scale * f ** n!r}\n" for n in (1000, 3000))
+    return {**{f"synchronous-{k}.csv": text(f) for k, f in factor.items()}, "run-0.csv": text(0.997),
+            "run-1.csv": text(0.997, 1 + spread)}
+
+
+PRINTED = checks.factor([row[:2] for row in published.STATISTICS_FV3])
+
+
+def matrices(scale=1.):
+    result = {}
+    for name in MATRICES:
+        cond, scaled, rho = published.CONDITION[name]
+        result[f"{name}.txt"] = f"rho(B): {scale * rho:.6f}\neigenvalues 1, ratio 2\n"
+        result[f"{name}-condition.txt"] = json.dumps({"A, 2-norm": scale * cond, "A, 1-norm": scale * cond,
+                                                      "D^-1 A, 1-norm": scale * scaled})
+    return result
+
+
+def sizes(more):
+    found = {name: published.SIZES[key] for name, key in
+             (("Chem97ZtZ", "Chem97ZtZ"), ("fv1", "fv1"), ("fv3", "fv3"), ("trefethen", "Trefethen_2000"))}
+    return {f"{name}.txt": f"rows, entries: {rows + more}, {entries}\n" for name, (rows, entries) in found.items()}
+
+
+def helmholtz(scale=1., more=0):
+    result = {}
+    for n, rows, entries, _ in published.HELMHOLTZ:
+        c = math.cos(math.pi / (n + 1))
+        result[f"N-{n}.txt"] = (f"rows, entries: {rows + more}, {entries}\n"
+                                f"eigenvalues 1, ratio {scale * (4.01 + 4 * c) / (4.01 - 4 * c):.8f}\n")
+    return result
+
+
+def meshes(milliseconds):
+    return tables(("Meshes for blocks of 112 rows", [(n, 0, 0, 0, "100", milliseconds if n == 112 else 10)
+                                                     for n in (111, 112, 113)]))
+
+
+def newton(**runs):
+    """run.json of {name: (Newton steps, seconds of them all; NaN: it has not converged)}."""
+    result = {}
+    for name, (steps, seconds) in runs.items():
+        rows = [{"residual": 1., "seconds": 0., "linear_iterations": 0}]
+        last = 1e-11 if seconds == seconds else NAN
+        rows += [{"residual": last, "seconds": seconds / steps, "linear_iterations": 1}] * steps
+        result[f"{name.replace('_', '-')}/run.json"] = json.dumps({"cycles": [{"newton": rows}]})
+    return result
+
+
+def counts(steps, seconds, mpir):
+    """Newton's method with so many inner iterations."""
+    runs = {f"async_{count}": pair for count, pair in zip(NEWTON_COUNTS, zip(steps, seconds))}
+    return newton(**runs, exact=(3, 1.), mpir=(3, mpir))
+
+
+def orders(kind, converges):
+    return times(converges, **{f"{name}{kind}-{seed}": 1. for name in BOUNDED for seed in OMEGA_SEEDS})
+
+
+def vtu(values, n, times=1):
+    """As deal.II writes it: single precision, compressed, in one block. times: how often each node is there."""
+    def array(attribute, numbers):
+        data = struct.pack(f"<{len(numbers)}f", *numbers)
+        packed = zlib.compress(data)
+        head = base64.b64encode(struct.pack("<4I", 1, len(data), len(data), len(packed))).decode()
+        text = head + base64.b64encode(packed).decode()
+        return f'<DataArray type="Float32" {attribute} format="binary">\n{text}\n</DataArray>\n'
+    nodes = [(x, y) for y in range(n) for x in range(n)] * times
+    values = values if isinstance(values, list) else [values] * len(nodes)
+    points = [c for x, y in nodes for c in (x / (n - 1), y / (n - 1), 0.)]
+    return array('NumberOfComponents="3"', points) + array('Name="u"', values)
+
+
+def run(name, n, **at):
+    """A run of pattern formation whose u is constant: {time with t for the beginning and _ for a point: value}."""
+    result, sets = {}, ""
+    for i, (time, value) in enumerate(at.items()):
+        sets += f'<DataSet timestep="{time[1:].replace("_", ".")}" file="solution/s_{i}.pvtu"/>\n'
+        result[f"{name}/solution/s_{i}.0000.vtu"] = vtu(value, n)
+    return {**result, f"{name}/solution.pvd": sets}
+
+
+def formed(name, value):
+    return run(name, 4, **{"t" + str(time).replace(".", "_"): value for time in pattern_checks.FORMED})
+
+
+def patterns(fused=1., asynchronous=1.):
+    return {**formed("coarse-direct", 1.), **formed("coarse-fused", fused), **formed("coarse-async", asynchronous)}
+
+
+def end(direct=1., before=1., text="12 spots, wavelength 0.34"):
+    return {**run("thesis", 5, t4=before, t5=1.), **run("direct", 5, t5=direct),
+            "thesis.txt": f"100 steps, 1 Newton steps\npattern of u at t = 5: {text}\n"}
+
+
+def bound(step):
+    return {"bound/statistics": "# 1: step\n" + "".join(f" {n} 0.1 {step!r} 3\n" for n in range(5))}
+
+
+def fourth(matrix):
+    return {"Chem97ZtZ": 400, "trefethen": 114}.get(matrix, 100)
+
+
+def of_rho(matrix):
+    return round(12 / -math.log10(published.CONDITION[matrix][2]))
+
+
+FAST = {"fv1-async-5": 1., "fv1-cg": 0.7, "fv1-jacobi": 2., "fv1-gauss-seidel": 20., "fv3-cg": 0.1, "fv3-async-5": 1.,
+        **{f"{m}-{method}": 2. for m in ("Chem97ZtZ", "trefethen") for method in ("cg", "jacobi", "gauss-seidel")},
+        "Chem97ZtZ-async-5": 1., "trefethen-async-5": 1.}
+SOLVERS = {"async_500": (25, 1.), "jacobi": (25, 3.), "gauss_seidel": (25, 90.), "cg": (3, 0.5), "gmres": (4, 0.6)}
+NEVER = {name: (steps, NAN) for name, (steps, _) in SOLVERS.items()}
+
+# check: output that is right, several that are wrong, output without numbers
+CASES = [
+    (checks.variation_means("fv1", 100), residuals(1.01), [residuals(1.2)], residuals(NAN)),
+    (checks.deviations("fv1", 100), deviations(1.5), [deviations(3.), deviations(0.1)], deviations(NAN)),
+    (checks.pattern_of_variation, growth(1.), [growth(-1.)], growth(NAN)),
+    (checks.runs_differ, spreads(1e-3), [spreads(1e-12)], spreads(NAN)),
+    (checks.growth_in_random_order, growth(-1.), [growth(1.)], growth(NAN)),
+    (checks.statistics_fv3, statistics({5: PRINTED, 6: PRINTED}, 0.005), [statistics({5: 0.99, 6: 0.99}, 0.1)],
+     statistics({5: NAN, 6: NAN}, NAN)),
+    (checks.gauss_seidel_half, histories(jacobi=lambda m: 400, gauss_seidel=lambda m: 200),
+     [histories(jacobi=lambda m: 400, gauss_seidel=lambda m: 400)],
+     histories(jacobi=lambda m: NAN, gauss_seidel=lambda m: NAN)),
+    (checks.jacobi_factor, histories(jacobi=of_rho), [histories(jacobi=lambda m: of_rho(m) // 3)],
+     histories(jacobi=lambda m: NAN)),
+    (checks.convergence_async_1,
+     histories(jacobi=lambda m: 400, gauss_seidel=lambda m: 200, async_1_chaotic=lambda m: 400),
+     [histories(jacobi=lambda m: 400, gauss_seidel=lambda m: 400, async_1_chaotic=lambda m: 400),
+      histories(jacobi=lambda m: 400, gauss_seidel=lambda m: 400, async_1_chaotic=lambda m: 800)],
+     histories(jacobi=lambda m: NAN, gauss_seidel=lambda m: NAN, async_1_chaotic=lambda m: NAN)),
+    (checks.convergence_async_5,
+     histories(jacobi=lambda m: 400, gauss_seidel=lambda m: 200, async_1_chaotic=lambda m: 400, async_5_chaotic=fourth),
+     [histories(jacobi=lambda m: 400, gauss_seidel=lambda m: 200, async_1_chaotic=lambda m: 400,
+                async_5_chaotic=lambda m, n=n: n) for n in (40, 800)],
+     histories(jacobi=lambda m: NAN, gauss_seidel=lambda m: NAN, async_1_chaotic=lambda m: NAN,
+               async_5_chaotic=lambda m: NAN)),
+    (checks.times, solved(FAST), [solved({name: 1. for name in FAST})], solved({name: NAN for name in FAST})),
+    (checks.time_falls, iteration_times(lambda method, n: 10. / n), [iteration_times(lambda method, n: 1.)],
+     iteration_times(lambda method, n: NAN)),
+    (checks.iteration_seconds, iteration_times(lambda method, n: {"async-5": 1., "jacobi": 2.}.get(method, 3.)),
+     [iteration_times(lambda method, n: 1.)], iteration_times(lambda method, n: NAN)),
+    (checks.sizes, sizes(0), [sizes(1)], None),
+    (checks.conditions, matrices(), [matrices(1.1)], matrices(NAN)),
+    (checks.helmholtz, helmholtz(), [helmholtz(1.1, 1)], helmholtz(NAN, 1)),
+    (checks.omega_bound, orders("", True), [orders("", False)], None),
+    (checks.omega_weights, orders("-local", True), [orders("-local", False)], None),
+    (checks.l1_weights, orders("-l1", True), [orders("-l1", False)], None),
+    (checks.time_pattern, meshes(5.), [meshes(20.)], meshes(NAN)),
+    (checks.newton_counts, counts((60, 50, 40, 30, 20, 10), (1., 1.1, 1., 1., 1.1, 2.), 0.5),
+     [counts((10, 20, 30, 40, 50, 60), (1., 3., 1., 1., 1., 0.5), 9.)],
+     counts((60, 50, 40, 30, 20, 10), (NAN,) * 6, NAN)),
+    (checks.newton_solvers, newton(**SOLVERS), [newton(**{**{name: (9, 1.) for name in SOLVERS}, "cg": (9, 5.)})],
+     newton(**NEVER)),
+    (pattern_checks.of_direct_solver, patterns(1. + 1e-6, 1. - 1e-6), [patterns(1.001, 0.999)], patterns(NAN, NAN)),
+    (pattern_checks.end, end(1. + 1e-6, 1. - 1e-6),
+     [end(1.1, 0.9, "1 spot, wavelength 1"), end(1., 1., "12 spots and 3 holes, or stripes (few)")], end(NAN, NAN, "")),
+    (pattern_checks.bound, bound(0.1), [bound(1e-3)], bound(NAN)),
+]
+# What is computed here and not measured is refuted if the printed number is another one.
+COUNTED = {"Trefethen_20000": (20000, 1), "A318": (1, 1)}
+CONDITIONS = tuple((n, rows, entries, 1.1 * condition) for n, rows, entries, condition in published.HELMHOLTZ)
+COMPUTED = "condition numbers: those of (4.01 + 4 c) / (4.01 - 4 c)"
+
+
+def name_of(check):
+    return check.__qualname__ if "<locals>" in check.__qualname__ else check.__name__
+
+
+class FieldsTest(unittest.TestCase):
+    # fails if a NaN is dropped, or nodes that are missing are
+    def test_difference_keeps_nan(self):
+        self.assertEqual(fields.difference({1: 1., 2: 2.}, {1: 1., 2: 2.5}), 0.5)
+        for other in ({1: NAN, 2: 2.}, {1: 1., 2: NAN}, {1: 1.}):
+            self.assertTrue(math.isnan(fields.difference(other, {1: 1., 2: 2.})), other)
+
+    # fails if another time is taken, if a field that is not continuous is, or a file without all nodes
+    def test_what_is_not_there_is_said(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for path, text in run("r", 3, t1=7.).items():
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_text(text)
+            self.assertEqual(set(fields.at_times(folder / "r", "u", 3, (1,))[0].values()), {7.})
+            with self.assertRaisesRegex(Error, "no field at t = 2"):
+                fields.at_times(folder / "r", "u", 3, (2,))
+            with self.assertRaisesRegex(Error, "expected: 4 x 4"):
+                fields.at_times(folder / "r", "u", 4, (1,))
+            with self.assertRaisesRegex(Error, "no array"):
+                fields.at_times(folder / "r", "v", 3, (1,))
+            file = folder / "twice.vtu"
+            file.write_text(vtu([1.] * 4 + [1., 1., 1., 2.], 2, 2))
+            self.assertEqual(sum(map(math.isnan, fields.field(file, "u", 2).values())), 1)
+
+
+class VerdictsTest(unittest.TestCase):
+    def setUp(self):
+        stack = contextlib.ExitStack()
+        self.addCleanup(stack.close)
+        self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        stack.enter_context(unittest.mock.patch.multiple(pattern_checks, COARSE=3, NODES=5))
+        self.number = 0
+
+    def lines(self, check, files):
+        """Of a GPU, which decides everything."""
+        self.number += 1
+        folder = self.folder / str(self.number)
+        for name, text in {**files, "result.json": '{"device": "cuda", "quick": false, "experiment": "x"}'}.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        return check(store.Result(folder))
+
+    # fails if a check that the document uses is not fed here
+    def test_every_check_is_fed(self):
+        used = {name_of(check) for item in items.ITEMS for _, check in item.checks
+                if not isinstance(check, checks.Found)}
+        self.assertEqual(used, {name_of(check) for check, *_ in CASES})
+
+    # fails if a check refutes what is right, or cannot decide
+    def test_right_numbers_are_confirmed(self):
+        for check, right, *_ in CASES:
+            lines = self.lines(check, right)
+            self.assertTrue(lines, name_of(check))
+            for line in lines:
+                if line.verdict == OPEN:  # a reconstruction only
+                    self.assertIn("Chem97ZtZ", line.claim)
+                else:
+                    self.assertEqual(line.verdict, CONFIRMED, line)
+
+    # fails if a verdict does not depend on the numbers
+    def test_wrong_numbers_are_refuted(self):
+        for check, right, wrongs, _ in CASES:
+            claims = {line.claim for line in self.lines(check, right) if line.verdict == CONFIRMED}
+            refuted = set()
+            with unittest.mock.patch.dict(published.SIZES, COUNTED), \
+                    unittest.mock.patch.object(published, "HELMHOLTZ", CONDITIONS):
+                for wrong in wrongs:
+                    refuted |= {line.claim.split(":")[0] if check is checks.sizes else line.claim
+                                for line in self.lines(check, wrong) if line.verdict == REFUTED}
+            if check is checks.sizes:  # the claims have the printed numbers in them
+                claims = {claim.split(":")[0] for claim in claims}
+            self.assertEqual(claims - refuted, set(), name_of(check))
+
+    # fails if what is no number, or missing, confirms
+    def test_what_is_no_number_confirms_nothing(self):
+        for check, _, _, without in CASES:
+            if without is None:
+                continue
+            try:
+                lines = self.lines(check, without)
+            except (Error, OSError, ValueError, KeyError, IndexError):
+                continue  # the document says that the output cannot be read
+            for line in lines:
+                if not line.claim.startswith(COMPUTED):
+                    self.assertNotEqual(line.verdict, CONFIRMED, line)
+
+
+if __name__ == "__main__":
+    unittest.main()
