@@ -61,7 +61,7 @@ namespace leopard
 
     TEST(Kinetics, JacobiansAreDerivatives)
     {
-      EXPECT_EQ(kinetics_registry().size(), 5u);
+      EXPECT_EQ(kinetics_registry().size(), 9u);
       for (const auto &[name, make] : kinetics_registry())
         {
           const auto kinetics = make();

@@ -90,6 +90,7 @@ namespace leopard::studies
         }
     };
     std::vector<std::thread> threads; // of their own: all are to run at the same time
+    threads.reserve(n_threads);
     for (int thread = 0; thread < n_threads; ++thread)
       threads.emplace_back(look, thread);
     for (std::thread &thread : threads)
