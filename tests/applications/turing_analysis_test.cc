@@ -195,7 +195,7 @@ namespace leopard
       const TuringAnalysis strip(two_species(A, 1000., 10.), box({2., 0.05}));
       ASSERT_FALSE(strip.modes.empty());
       for (const Mode &mode : strip.modes)
-        EXPECT_EQ(mode.numbers[1], 0u);
+        EXPECT_EQ(mode.numbers[1], 0);
       // Weyl's law, with which other domains are judged, tends to the number on large boxes
       for (const auto &lengths : {std::vector<double>{12., 13.}, std::vector<double>{3., 3.1, 3.2}})
         {
@@ -229,7 +229,7 @@ namespace leopard
                   continue;
                 ++n_modes;
                 const auto mode = std::find_if(analysis.modes.begin(), analysis.modes.end(), [&](const Mode &one) {
-                  return one.numbers == std::vector<unsigned int>{static_cast<unsigned int>(std::abs(m)), static_cast<unsigned int>(std::abs(n))};
+                  return one.numbers == std::vector<int>{std::abs(m), std::abs(n)};
                 });
                 ASSERT_NE(mode, analysis.modes.end()) << m << " " << n;
                 EXPECT_NEAR(mode->k, k, 1e-12 * k);
@@ -263,8 +263,8 @@ namespace leopard
             {
               const double k     = std::sqrt(l * (l + 1.)) / radius;
               const bool   grows = analysis.bands[0].k_min < k && k < analysis.bands[0].k_max;
-              const auto   mode =
-                std::find_if(analysis.modes.begin(), analysis.modes.end(), [l](const Mode &m) { return m.numbers == std::vector<unsigned int>{l}; });
+              const auto   mode  = std::find_if(
+                analysis.modes.begin(), analysis.modes.end(), [l](const Mode &m) { return m.numbers == std::vector<int>{static_cast<int>(l)}; });
               ASSERT_EQ(mode != analysis.modes.end(), grows) << l;
               if (!grows)
                 continue;
@@ -380,6 +380,53 @@ namespace leopard
       for (unsigned int i = 0; i < rates.size(); ++i)
         EXPECT_NEAR(analysis.modes[i].growth_rate, rates[i], 1e-8 * rates[0]);
       EXPECT_TRUE(analysis.has_known_modes);
+    }
+
+    TEST(TuringAnalysis, PlaneWavesOfPeriodicDirectionsWithTensors)
+    {
+      // every wave vector that the domain has counts once: of both signs in periodic directions, also where D couples them
+      struct Case
+      {
+        std::vector<double> D_u, D_v, lengths;
+        std::vector<bool>   periodic;
+        bool                known;
+      };
+      for (const Case &c : {Case{{1., 0.3, 2.}, {17., 4., 12.}, {1.5, 1.2}, {true, true}, true},
+                            Case{{1., 0., 2.}, {20., 0., 10.}, {1.5, 1.2}, {true, false}, true},
+                            Case{{1., 0., 2.}, {20., 0., 10.}, {1.5, 1.2}, {true, true}, true},
+                            Case{{1., 0.3, 2.}, {17., 4., 12.}, {1.5, 1.2}, {true, false}, false},
+                            Case{{1., 0.3, 0., 2., 0., 1.}, {17., 4., 0., 12., 0., 20.}, {0.7, 0.6, 0.4}, {true, true, false}, true}})
+        {
+          const LinearizedSystem system = anisotropic(1000., c.D_u, c.D_v);
+          Domain                 domain = box(c.lengths);
+          domain.periodic               = c.periodic;
+          const TuringAnalysis analysis(system, domain);
+          ASSERT_EQ(analysis.has_known_modes, c.known);
+          if (!c.known)
+            continue;
+          const int           dim = static_cast<int>(c.lengths.size()), most = 30;
+          std::vector<double> rates, found;
+          const auto          number = [&](int d, int m) { return (c.periodic[d] ? 2. : 1.) * pi * m / c.lengths[d]; };
+          for (int l = c.periodic[0] ? -most : 0; l <= most; ++l)
+            for (int m = c.periodic[1] ? -most : 0; m <= most; ++m)
+              for (int n = 0; n <= (dim == 3 ? most : 0); ++n)
+                if (const double rate = growth(system, dealii::Point<3>(number(0, l), number(1, m), dim == 3 ? number(2, n) : 0.)); rate > 0.)
+                  rates.push_back(rate);
+          for (const Mode &mode : analysis.modes)
+            found.insert(found.end(), mode.multiplicity, mode.growth_rate);
+          std::sort(rates.rbegin(), rates.rend());
+          ASSERT_GT(rates.size(), 5u);
+          EXPECT_EQ(analysis.n_modes, static_cast<double>(rates.size()));
+          ASSERT_EQ(found.size(), rates.size());
+          for (unsigned int i = 0; i < rates.size(); ++i)
+            EXPECT_NEAR(found[i], rates[i], 1e-8 * rates[0]);
+          const Mode          &first = analysis.modes.front();
+          dealii::Tensor<1, 3> k;
+          for (int d = 0; d < dim; ++d)
+            k[d] = number(d, first.numbers[d]);
+          EXPECT_NEAR(first.k, k.norm(), 1e-12 * first.k);
+          EXPECT_NEAR(growth(system, k), first.growth_rate, 1e-8 * rates[0]) << "the signs of its numbers";
+        }
     }
 
     TEST(TuringAnalysis, TensorsThatAreNumbersAndProportionalOnes)

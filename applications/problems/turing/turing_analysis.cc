@@ -215,7 +215,7 @@ namespace leopard
           return;
         if (!is_unstable(s))
           continue;
-        modes.push_back({{l}, std::sqrt(s), growth(s), 2 * l + 1});
+        modes.push_back({{static_cast<int>(l)}, std::sqrt(s), growth(s), 2 * l + 1});
         n_modes += 2 * l + 1;
       }
   }
@@ -227,9 +227,9 @@ namespace leopard
 
   void TuringAnalysis::find_modes_of_box()
   {
-    const unsigned int        dim   = domain.lengths.size();
-    const double              k_max = bands.back().k_max;
-    std::vector<unsigned int> numbers(dim, 0);
+    const unsigned int dim   = domain.lengths.size();
+    const double       k_max = bands.back().k_max;
+    std::vector<int>   numbers(dim, 0);
     while (true)
       {
         // the next of all (m, n, ...) with k <= k_max

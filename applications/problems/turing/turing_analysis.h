@@ -45,10 +45,10 @@ namespace leopard
    */
   struct Mode
   {
-    std::vector<unsigned int> numbers;           ///< m, n, ... or l
-    double                    k            = 0.; ///< wave number pi sqrt(m^2/Lx^2 + n^2/Ly^2 + ...), periodic 2 m for m; or sqrt(l (l + 1))/R
-    double                    growth_rate  = 0.; ///< largest real part of the eigenvalues of J - k^2 D
-    unsigned int              multiplicity = 1;  ///< eigenfunctions with these numbers: 2 for each periodic direction with m > 0; 2 l + 1
+    std::vector<int> numbers;           ///< m, n, ... or l; with tensors that couple periodic directions also negative: of exp(i (k_x x + k_y y))
+    double           k            = 0.; ///< wave number pi sqrt(m^2/Lx^2 + n^2/Ly^2 + ...), periodic 2 m for m; or sqrt(l (l + 1))/R
+    double           growth_rate  = 0.; ///< largest real part of the eigenvalues of J - k^2 D
+    unsigned int     multiplicity = 1;  ///< eigenfunctions with these numbers: 2 for each periodic direction with m > 0; 2 l + 1
   };
 
   /**
@@ -123,9 +123,15 @@ namespace leopard
     bool   is_unstable(double k_squared) const;
     double growth(double k_squared) const { return system.eigenvalues(k_squared).front().real(); }
     /** What counts as zero against rounding errors (of kinetics that conserve a mass). */
-    double      zero() const;
-    void        check_system() const;
-    void        find_direction();
+    double zero() const;
+    void   check_system() const;
+    void   find_direction();
+    /** Whether a tensor has an entry that couples two axes. */
+    bool are_coupled(unsigned int d, unsigned int e) const;
+    /** Beyond these numbers Gershgorin's discs of J - diag(k . D_c k) lie in the left half-plane. */
+    std::vector<int> largest_numbers() const;
+    /** Those with these numbers, and with negative ones of periodic directions, that grow. */
+    void        add_modes(const std::vector<int> &numbers);
     void        find_modes_by_axes();
     void        find_bands();
     void        find_fastest(const std::vector<double> &grid, double best);

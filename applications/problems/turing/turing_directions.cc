@@ -131,17 +131,23 @@ namespace leopard
         joined.push_back(band);
     bands = joined;
 
-    // cosines are eigenfunctions of div(D grad) where D is diagonal
-    has_known_modes = !domain.lengths.empty() && std::all_of(system.tensors.begin(), system.tensors.end(), [](const SymmetricTensor<2, 3> &D) {
-      return D[0][1] == 0. && D[0][2] == 0. && D[1][2] == 0.;
-    });
+    // eigenfunctions of div(D grad): cosines along an axis that D couples with no other one, plane waves in the others
+    has_known_modes = !domain.lengths.empty();
+    for (unsigned int d = 0; d < 3; ++d)
+      for (unsigned int e = 0; e < 3; ++e)
+        if (d != e && are_coupled(d, e))
+          has_known_modes = has_known_modes && domain.is_periodic(d) && domain.is_periodic(e);
   }
 
-  void TuringAnalysis::find_modes_by_axes()
+  bool TuringAnalysis::are_coupled(unsigned int d, unsigned int e) const
   {
-    const unsigned int  n = system.n(), dim = domain.lengths.size();
-    std::vector<double> most(dim, 0.); // beyond such a number Gershgorin's discs of J - diag(k . D_c k) lie in the left half-plane
-    double              n_tried = 1.;
+    return std::any_of(system.tensors.begin(), system.tensors.end(), [&](const SymmetricTensor<2, 3> &D) { return D[d][e] != 0.; });
+  }
+
+  std::vector<int> TuringAnalysis::largest_numbers() const
+  {
+    const unsigned int n = system.n(), dim = domain.lengths.size();
+    std::vector<int>   most(dim, 0);
     for (unsigned int d = 0; d < dim; ++d)
       {
         double k_squared = 0.;
@@ -150,34 +156,74 @@ namespace leopard
             double sum = 0.;
             for (unsigned int e = 0; e < n; ++e)
               sum += c == e ? system.jacobian[c * n + e] : std::abs(system.jacobian[c * n + e]);
-            k_squared = std::max(k_squared, sum / system.tensors[c][d][d]);
+            SymmetricTensor<2, 3> D = system.tensors[c];
+            if (dim == 2)
+              D[2][2] = 1.;
+            k_squared = std::max(k_squared, sum * invert(D)[d][d]); // k . D k >= k_d^2 / (D^-1)_dd
           }
-        most[d] = std::floor(std::sqrt(k_squared) * domain.lengths[d] / PI);
-        n_tried *= most[d] + 1.;
+        most[d] = static_cast<int>(std::min(1e6, std::floor(std::sqrt(k_squared) / smallest_wave_number(d))));
       }
+    return most;
+  }
+
+  void TuringAnalysis::add_modes(const std::vector<int> &numbers)
+  {
+    unsigned int waves = 0, first = numbers.size(); // periodic directions with a number, and the first of them
+    bool         coupled = false;
+    for (unsigned int d = numbers.size(); d-- > 0;)
+      if (domain.is_periodic(d) && numbers[d] > 0)
+        {
+          ++waves;
+          first = d;
+          for (unsigned int e = d + 1; e < numbers.size(); ++e)
+            coupled = coupled || (numbers[e] > 0 && are_coupled(d, e));
+        }
+    // waves to both sides; they differ where D couples axes
+    for (unsigned int signs = 0; signs < (coupled ? 1u << numbers.size() : 1u); ++signs)
+      {
+        std::vector<int> with_signs = numbers;
+        Tensor<1, 3>     k;
+        bool             is_new = true;
+        for (unsigned int d = 0; d < numbers.size(); ++d)
+          {
+            if ((signs >> d & 1u) != 0)
+              {
+                is_new        = is_new && d > first && domain.is_periodic(d) && numbers[d] > 0;
+                with_signs[d] = -numbers[d];
+              }
+            k[d] = with_signs[d] * smallest_wave_number(d);
+          }
+        std::vector<double> decay;
+        for (const SymmetricTensor<2, 3> &D : system.tensors)
+          decay.push_back(k * (D * k));
+        const double rate = is_new ? system.eigenvalues_with(decay).front().real() : 0.;
+        if (!is_new || !(rate > zero()))
+          continue;
+        const unsigned int multiplicity = coupled ? 2 : 1u << waves;
+        modes.push_back({with_signs, k.norm(), rate, multiplicity});
+        n_modes += multiplicity;
+      }
+  }
+
+  void TuringAnalysis::find_modes_by_axes()
+  {
+    const std::vector<int> most    = largest_numbers();
+    double                 n_tried = 1.;
+    for (const int number : most)
+      n_tried *= number + 1.;
     if (bands.empty() || n_tried > 1e5)
       {
         has_known_modes = has_known_modes && bands.empty();
         return;
       }
-    std::vector<unsigned int> numbers(dim, 0);
+    n_modes = 0.;
+    std::vector<int> numbers(most.size(), 0);
     for (double i = 1.; i < n_tried; ++i) // all but the constant one
       {
-        for (unsigned int d = 0; d < dim && ++numbers[d] > most[d]; ++d)
+        for (unsigned int d = 0; d < most.size() && ++numbers[d] > most[d]; ++d)
           numbers[d] = 0;
-        double              k_squared = 0.;
-        std::vector<double> decay(n, 0.);
-        for (unsigned int d = 0; d < dim; ++d)
-          {
-            const double of_axis = std::pow(numbers[d] * PI / domain.lengths[d], 2);
-            k_squared += of_axis;
-            for (unsigned int c = 0; c < n; ++c)
-              decay[c] += system.tensors[c][d][d] * of_axis;
-          }
-        if (const double rate = system.eigenvalues_with(decay).front().real(); rate > zero())
-          modes.push_back({numbers, std::sqrt(k_squared), rate});
+        add_modes(numbers);
       }
     std::stable_sort(modes.begin(), modes.end(), [](const Mode &a, const Mode &b) { return a.growth_rate > b.growth_rate; });
-    n_modes = static_cast<double>(modes.size());
   }
 } // namespace leopard

@@ -160,7 +160,8 @@ namespace leopard
                     number(shortest) + " to " + number(longest) +
                     ": such a pattern is one of a stretched domain, and no direction of stripes is preferred";
         if (is_anisotropic() && !domain.lengths.empty() && !has_known_modes)
-          result += "\n  with such diffusion tensors the modes of a box are no products of cosines or too many to count: their number is an estimate";
+          result += "\n  with such diffusion tensors the modes of a box that is not periodic are no products of cosines, or they are too many to "
+                    "count: their number is an estimate";
         result += "\n  on this domain (" + domain_name(domain) + "): " + (modes.empty() && n_modes > 0. ? "about " : "") +
                   number(std::round(n_modes)) + " unstable modes";
         if (!modes.empty())
