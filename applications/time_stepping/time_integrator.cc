@@ -14,6 +14,7 @@
 #include <deal.II/base/mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace leopard
@@ -65,21 +66,25 @@ namespace leopard
   void TimeIntegrator::set_noise(const std::vector<double> &nodes)
   {
     forces.reinit(system.load);
-    const std::size_t n_nodes = forces.locally_owned_size() / n_fields, dimension = n_nodes > 0 ? nodes.size() / n_nodes : 0;
-    noise_places.assign(3 * n_nodes, 0.);
-    for (std::size_t i = 0; i < n_nodes; ++i)
-      std::copy_n(&nodes[i * dimension], dimension, &noise_places[3 * i]);
+    noise_places = nodes;
   }
 
   std::string TimeIntegrator::make_forces()
   {
-    const std::size_t n_nodes = noise_places.size() / 3;
-    problem.noise_strength(n_nodes, levels[0].begin(), forces.begin(), {noise_places.data(), 3, control.time});
-    for (std::size_t i = 0; i < n_nodes * n_fields; ++i)
+    const unsigned int n_nodes = forces.locally_owned_size() / n_fields, dimension = n_nodes > 0 ? noise_places.size() / n_nodes : 0;
+    problem.noise_strength(n_nodes, levels[0].begin(), forces.begin(), {noise_places.data(), dimension, control.time});
+    for (unsigned int i = 0; i < n_nodes * n_fields; ++i)
       {
-        const double *x = &noise_places[i / n_fields * 3];
-        forces.begin()[i] *= std::sqrt(system.lumped_mass.begin()[i] / control.step_size) *
-                             normal_at({x[0], x[1], x[2]}, i % n_fields, static_cast<std::uint64_t>(control.step), problem.seed);
+        const double mass = system.lumped_mass.begin()[i];
+        if (mass == 0.) // constrained
+          {
+            forces.begin()[i] = 0.;
+            continue;
+          }
+        std::array<double, 3> place = {0., 0., 0.};
+        std::copy_n(noise_places.begin() + static_cast<std::ptrdiff_t>(i / n_fields) * dimension, dimension, place.begin());
+        forces.begin()[i] *=
+          std::sqrt(mass / control.step_size) * normal_at(place, i % n_fields, static_cast<std::uint64_t>(control.step), problem.seed);
       }
     return inspect(forces, n_fields).finite ? ""
                                             : "the noise is not finite: that " + implicit_system.where_not_finite(levels[0], forces, noise_places);

@@ -200,7 +200,7 @@ namespace leopard
     std::vector<HostVector>         rates;              ///< explicit reaction: r(u_n), r(u_n-1), and at last r(u_n+1); else empty
     HostVector                      explicit_rates;     ///< what the last step has taken as the reaction
     std::unique_ptr<FusedSteps>     fused;
-    std::vector<double>             noise_places; ///< coordinates of the own nodes, three each; empty without noise
+    std::vector<double>             noise_places; ///< coordinates of the own nodes; empty without noise
     HostVector                      forces;       ///< of noise, in the last step, times m
     bool                            fused_loaded = false;
     std::string                     fused_failure; ///< of the step after the last one, not yet thrown
