@@ -103,6 +103,8 @@ namespace leopard
     bool has_constraints() const { return dealii::Utilities::MPI::max(constraints.n_constraints(), comm) > 0; }
     /** Sets constrained unknowns (boundary values, hanging nodes, periodic copies) from the others. */
     void distribute_constraints(HostVector &u) const;
+    /** Zero in constrained unknowns: as solutions of the linear systems have it, so that first guesses should, too. */
+    void zero_constrained(HostVector &u) const { constraints.set_zero(u); }
 
     /**
      * Where u is most of all another value than the one prescribed, for a message; empty if it is nowhere. Collective.

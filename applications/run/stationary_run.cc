@@ -236,6 +236,7 @@ namespace leopard
                                 discretization.mesh_size()));
         SemiDiscreteSystem system;
         discretization.assemble(system, 0.);
+        discretization.zero_constrained(u);
         throw_if_stop_requested(context.comm);
         set_up.reset();
         ImplicitSystem implicit(system, problem);

@@ -134,6 +134,7 @@ namespace leopard
     {
       HostVector u;
       discretization.interpolate_initial_values(u);
+      discretization.zero_constrained(u);
       for (unsigned int cycle = 1; cycle < parameters.mesh.adaptive_cycles; ++cycle)
         {
           discretization.assemble(system, 0.);
