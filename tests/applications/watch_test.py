@@ -325,7 +325,6 @@ class Watch(Program):
             os.execve(sys.executable, [sys.executable, str(WATCH), *map(str, arguments), "--terminal", "--every", "0.2"],
                       {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "LANG": "C.UTF-8", **environment})
         fcntl.ioctl(file, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 60, 0, 0))
-        echoes = 0
         said, until, ended = b"", time.monotonic() + 60, False
         while True:
             if select.select([file], [], [], 0.1)[0]:
@@ -335,12 +334,10 @@ class Watch(Program):
                     break
                 said += part
             if not ended and (said.count(b"\x1b[H") >= 3 or time.monotonic() > until):
+                self.assertFalse(termios.tcgetattr(file)[3] & termios.ECHO, "what is typed does not go into the picture")
                 os.write(file, b"\x03")
                 ended = True
-                self.assertFalse(termios.tcgetattr(file)[3] & termios.ECHO, "what is typed does not go into the picture")
-            elif ended:
-                echoes = termios.tcgetattr(file)[3] & termios.ECHO
-        self.assertTrue(echoes, "the terminal is as it was")
+        self.assertTrue(termios.tcgetattr(file)[3] & termios.ECHO, "the terminal is as it was")
         os.close(file)
         return said.decode(), os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
