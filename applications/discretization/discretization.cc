@@ -180,8 +180,10 @@ namespace leopard
       throw Error("section '" + problem.name() + "' prescribes boundary values nowhere, so the solution is determined up to a constant only" +
                   "\n  expected: 'Boundary values' for at least one boundary id, or a Helmholtz problem with delta > 0" +
                   (dim != spacedim ? "; a closed surface has no boundary"
-                   : simplices     ? ""
-                                   : ", or 'Linear solver/Method' or 'Preconditioner' = multigrid, which finds the solution of mean zero"));
+                   : mesh_parameters.adaptive && mesh_parameters.is_periodic()
+                     ? "; or 'Mesh/Adaptive' = false and 'Linear solver/Method' = multigrid, which finds the solution of mean zero"
+                   : simplices ? ""
+                               : ", or 'Linear solver/Method' or 'Preconditioner' = multigrid, which finds the solution of mean zero"));
   }
 
   template <int dim, int spacedim>

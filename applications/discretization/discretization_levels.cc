@@ -98,8 +98,8 @@ namespace leopard
 
         // where everything is periodic, one cell in all directions has one free unknown, and a Laplacian that is zero
         const unsigned int available = triangulation.n_global_levels();
-        if (is_singular() && mesh_parameters.is_periodic() && boundary_ids(triangulation).empty() && triangulation.n_cells(0) == 1 &&
-            parameters.degree == 1 && available > 1 && n_levels == 0)
+        if (mesh_parameters.is_periodic() && boundary_ids(triangulation).empty() && triangulation.n_cells(0) == 1 && parameters.degree == 1 &&
+            available > 1 && (n_levels == 0 || n_levels == available))
           n_levels = available - 1;
 
         FEValues<dim> values(

@@ -145,6 +145,9 @@ namespace leopard
     if (is_surface() && dimension != 2)
       throw Error("'Mesh/Domain' is " + domain + ", a surface, but 'Dimension' is " + std::to_string(dimension) +
                   "\n  expected: set Dimension = 2, the dimension of the surface itself");
+    if (is_periodic() && global_refinements == 0 && n_coarse_cells(dimension) == 1.)
+      throw Error("'Mesh/Periodic' is " + names_of_directions(periodic) +
+                  ", and the mesh has one cell, whose corners would be the same node\n  expected: 'Mesh/Global refinements' or 'Cells' above that");
     if (is_periodic() && domain != "hypercube" && domain != "box" && domain != "file")
       throw Error("'Mesh/Periodic' is " + names_of_directions(periodic) + ", and 'Mesh/Domain' is " + domain +
                   ", whose boundary does not match across\n  expected: hypercube, box or file, or no periodic directions");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "implicit_system.h"
 
+#include <applications/base/collective.h>
 #include <applications/base/log.h>
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/problems/problem.h>
@@ -69,6 +70,12 @@ namespace leopard
   Places ImplicitSystem::places(unsigned int first_node, double t) const
   {
     return {coordinates.empty() ? nullptr : coordinates.data() + static_cast<std::size_t>(first_node) * dimension, dimension, t};
+  }
+
+  void ImplicitSystem::check_coefficients() const
+  {
+    const unsigned int n_nodes = system.lumped_mass.locally_owned_size() / n;
+    throw_if_any_failed(problem.complaint_at(n_nodes, places(0, time)), system.lumped_mass.get_mpi_communicator());
   }
 
   void ImplicitSystem::set_mass_factor(double a, const GrowthFactors &growth)

@@ -44,6 +44,9 @@ namespace leopard
     /** The time at which residual() and linearize() take a reaction that depends on it. */
     void set_time(double t) { time = t; }
 
+    /** @throws Error, on all ranks, if a coefficient is not defined at a node at that time. Collective. */
+    void check_coefficients() const;
+
     /**
      * Sets a and recomputes L; does nothing if all is what it was. Then linearize() must follow before the Jacobian is
      * used.

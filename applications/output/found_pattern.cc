@@ -74,7 +74,7 @@ namespace leopard
                      {"holes", n_holes},
                      {"reaches_boundary", reaches_boundary},
                      {"wavelength", wavelength},
-                     {"wavelength_by", by_quotient ? "Rayleigh quotient" : "cosine spectrum"}});
+                     {"wavelength_by", by_quotient ? "Rayleigh quotient" : "spectrum"}});
     if (predicted > 0.)
       result["predicted_wavelength"] = predicted;
     return result;

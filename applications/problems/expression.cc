@@ -129,7 +129,10 @@ namespace leopard
   {
   }
 
-  BoundaryExpressions::BoundaryExpressions(const std::string &entry_, const std::string &text, const Constants &constants)
+  BoundaryExpressions::BoundaryExpressions(const std::string                     &entry_,
+                                           const std::string                     &text,
+                                           const Constants                       &constants,
+                                           const std::shared_ptr<const Pictures> &pictures)
     : entry(entry_)
   {
     for (const std::string &item : dealii::Utilities::split_string_list(text, ';'))
@@ -147,7 +150,7 @@ namespace leopard
         if (std::regex_search(rest, next, std::regex(",\\s*([0-9]+|\\*)\\s*:")))
           throw Error("the entry '" + entry + "' has the item '" + item + "', where '" + next[1].str() +
                       ":' begins another one after a comma\n  expected: a semicolon between two items, for example '7: x; 9: 1'");
-        const Expression expression(entry + ", boundary " + key, rest, constants);
+        const Expression expression(entry + ", boundary " + key, rest, constants, pictures);
         if (key == "*")
           for_all_others = std::make_shared<Expression>(expression);
         else if (!expressions.emplace(std::stoul(key), expression).second)

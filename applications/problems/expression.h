@@ -82,7 +82,10 @@ namespace leopard
   {
   public:
     BoundaryExpressions() = default;
-    BoundaryExpressions(const std::string &entry, const std::string &text, const Constants &constants = {});
+    BoundaryExpressions(const std::string                     &entry,
+                        const std::string                     &text,
+                        const Constants                       &constants = {},
+                        const std::shared_ptr<const Pictures> &pictures  = nullptr);
     /** The same for all ids. */
     explicit BoundaryExpressions(const Expression &expression);
 

@@ -175,22 +175,44 @@ namespace leopard
       return result;
     }
 
+    /** What stands between the separators, without the blanks around it; nothing of a line that is blank. */
+    std::vector<std::string> cells_of_line(const std::string &line, char separator)
+    {
+      constexpr const char    *blanks = " \t\r";
+      std::vector<std::string> cells;
+      std::size_t              begin = line.find_first_not_of(blanks);
+      while (begin != std::string::npos && begin <= line.size())
+        {
+          const std::size_t end  = separator == ' ' ? line.find_first_of(blanks, begin) : line.find(separator, begin);
+          std::string       cell = line.substr(begin, end == std::string::npos ? end : end - begin);
+          cell.erase(0, std::min(cell.find_first_not_of(blanks), cell.size()));
+          cell.erase(cell.find_last_not_of(blanks) + 1);
+          cells.push_back(cell);
+          if (end == std::string::npos)
+            break;
+          begin = separator == ' ' ? line.find_first_not_of(blanks, end) : end + 1;
+        }
+      return cells;
+    }
+
     Picture read_csv(const std::string &path, const std::string &content)
     {
-      const std::string  expected = "lines of as many finite numbers, separated by commas, semicolons or blanks";
-      Picture            result;
-      std::istringstream stream(content);
+      const std::string expected = "lines of as many finite numbers with decimal points, all separated by commas, or all by semicolons, or by blanks";
+      const bool        has_mark = content.rfind("\xef\xbb\xbf", 0) == 0; // of UTF-8
+      const char        between  = content.find(';') != std::string::npos ? ';' : content.find(',') != std::string::npos ? ',' : ' ';
+      Picture           result;
+      std::istringstream stream(has_mark ? content.substr(3) : content);
       unsigned int       number = 0;
       for (std::string line; std::getline(stream, line);)
         {
           ++number;
-          const std::string where = "line " + std::to_string(number);
-          std::replace_if(
-            line.begin(), line.end(), [](char c) { return c == ',' || c == ';' || c == '\t' || c == '\r'; }, ' ');
-          std::istringstream words(line);
-          unsigned int       n = 0;
-          for (std::string word; words >> word; ++n)
+          const std::string              where = "line " + std::to_string(number);
+          const std::vector<std::string> words = cells_of_line(line, between);
+          const unsigned int             n     = words.size();
+          for (const std::string &word : words)
             {
+              if (word.empty())
+                fail(path, "has an empty cell in " + where, expected);
               char        *end   = nullptr;
               const double value = std::strtod(word.c_str(), &end);
               if (*end != '\0' || !std::isfinite(value))

@@ -201,7 +201,7 @@ namespace leopard
     const std::string  field = fields()[c], of_values = entry_for("Boundary values", field), of_fluxes = entry_for("Boundary fluxes", field);
     const std::string  section = name() + "/", values = prm.get(of_values);
     BoundaryConditions result;
-    result.fluxes = BoundaryExpressions(section + of_fluxes, prm.get(of_fluxes), constants);
+    result.fluxes = BoundaryExpressions(section + of_fluxes, prm.get(of_fluxes), constants, pictures);
     if (values == "automatic" && !exact_solution.empty())
       {
         result.values = BoundaryExpressions(exact_solution[c]);
@@ -209,7 +209,7 @@ namespace leopard
           derived += std::string(derived.empty() ? "" : " and ") + "boundary values";
       }
     else
-      result.values = BoundaryExpressions(section + of_values, values == "automatic" ? "*: 0" : values, constants);
+      result.values = BoundaryExpressions(section + of_values, values == "automatic" ? "*: 0" : values, constants, pictures);
     for (const unsigned int id : result.fluxes.named_ids())
       if (result.values.names(id))
         throw Error("boundary id " + std::to_string(id) + " stands in both '" + section + of_values + "' and '" + section + of_fluxes +

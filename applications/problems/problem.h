@@ -97,6 +97,8 @@ namespace leopard
      * place and value; empty if there is none.
      */
     virtual std::string complaint_at(unsigned int /*n_nodes*/, const Places & /*places*/) const { return ""; }
+    /** Whether what complaint_at() looks at depends on t. */
+    virtual bool coefficients_depend_on_time() const { return false; }
     /** Whether the reaction depends on x or t, so that it needs to know the places. */
     virtual bool reaction_depends_on_place() const { return false; }
 

@@ -317,8 +317,10 @@ namespace leopard
                   " fields\n  expected: gmres with the preconditioner multigrid, which treats each field by itself");
     if (mesh.adaptive && mesh.is_periodic())
       throw Error(
-        where + " and 'Mesh/Adaptive' is true, and 'Mesh/Periodic' is given, for which there are no levels\n  expected: a globally refined mesh, no "
-                "periodic directions, or another preconditioner");
+        where + (linear_solver.automatic ? " (automatic)" : "") +
+        " and 'Mesh/Adaptive' is true, and 'Mesh/Periodic' is given, for which there are no levels\n  expected: a globally refined mesh, or no "
+        "periodic directions" +
+        (linear_solver.automatic ? "" : ", or another preconditioner"));
     if (mesh.adaptive && problem->has_reaction())
       throw Error(where + " and 'Mesh/Adaptive' is true, but the problem " + problem->name() +
                   " is not linear\n  expected: a linear problem, a globally refined mesh, or another preconditioner");

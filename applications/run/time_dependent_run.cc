@@ -140,6 +140,13 @@ namespace leopard
        */
       void estimate_error()
       {
+        if (const std::string entry = changed_on_the_way(); !entry.empty())
+          {
+            const std::string why = "'" + entry + "' has changed on resume, and the run beside would have one value from its beginning";
+            context.log.warning("the error is not estimated: " + why);
+            context.provenance.json()["time_error"] = {{"why_none", why}};
+            return;
+          }
         const HostVector   solution = integrator->solution();
         const unsigned int n_steps  = integrator->step_number();
         time                        = comparison_run(time, integrator->time(), n_steps);
@@ -196,6 +203,21 @@ namespace leopard
       }
 
     private:
+      /**
+       * An entry that has changed in this or an earlier start of the run, and with it steps or solution; or nothing.
+       */
+      std::string changed_on_the_way() const
+      {
+        for (const json &change : context.provenance.json().value("changed_on_resume", json::array()))
+          {
+            const std::string entry = change.at("entry"), section = entry.substr(0, entry.find('/'));
+            if (entry != "Time stepping/End time" && entry != "Time stepping/Estimate error" &&
+                (section == "Time stepping" || section == problem.name() || section == "Mesh"))
+              return entry;
+          }
+        return "";
+      }
+
       void make_integrator()
       {
         std::function<void(double)> update_load;

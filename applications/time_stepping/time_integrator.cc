@@ -209,6 +209,8 @@ namespace leopard
     if (update_load)
       update_load(new_time);
     implicit_system.set_time(new_time);
+    if (problem.coefficients_depend_on_time())
+      implicit_system.check_coefficients();
     implicit_system.set_mass_factor(a, growth.factors(new_time));
 
     double weights[reaction_diffusion::max_levels];

@@ -160,6 +160,18 @@ class PeriodicRates(Program):
                     self.assertAlmostEqual(float(self.convergence("grid")[-1]["l2_rate"]), 3 if "Degree=2" in str(more) else 2, delta=0.15, msg=more)
             self.assertLessEqual(iterations[True], iterations[False] + 3, more)
 
+    def test_multigrid_of_one_coarse_cell_that_is_its_own_neighbour(self):
+        """In time each field has levels of its diffusion alone."""
+        file = self.write("moving.prm", MOVING)
+        one = ("Mesh/Periodic=x, y", "Mesh/Global refinements=3", "Verification/Refinements=0", "Time stepping/Engine=general", "Discretization/Method=finite differences", "Turing/Exact solution u=",
+               "Turing/Exact solution v=", "Turing/Source u=0", "Turing/Source v=0", "Linear solver/Relative tolerance=1e-12")
+        ends = []
+        for solver in (("gmres", "multigrid"), ("direct", "none")):
+            self.leopard(file, *one, f"Linear solver/Method={solver[0]}", f"Linear solver/Preconditioner={solver[1]}")
+            ends.append(self.statistics("moving")[1][-1][10:14])
+        for a, b in zip(*ends):
+            self.assertAlmostEqual(a, b, delta=1e-7)
+
     def test_ranks_agree(self):
         grid = ("Problem=laplace", "Laplace/Exact solution=sin(2*pi*x + 1)*cos(2*pi*y + 0.5)", "Linear solver/Method=multigrid", "Linear solver/Schedule=synchronous",
                 "Linear solver/Relative tolerance=1e-11", "Verification/Refinements=1")
@@ -329,8 +341,20 @@ class BadBoundaries(Program):
             ("prescribed.prm", ("Turing/Boundary values v=1: 1", "Turing/Boundary fluxes v=1: 0"), "boundary id 1 stands in both"),
             ("prescribed.prm", ("Time stepping/Engine=fused",), "it knows no boundary values and fluxes"),
             ("helmholtz.prm", (*of_file, "Mesh/Periodic=x"), ("does not match across", "normal to x, the 2 faces at the lower end do not have the places and forms")),
+            ("helmholtz.prm", ("Mesh/Global refinements=0",), ("the mesh has one cell", "'Mesh/Global refinements'")),
             ("helmholtz.prm", ("Mesh/Adaptive=true", "Verification/Refinements=0", "Linear solver/Method=multigrid"), "'Mesh/Periodic' is given, for which there are no levels"),
         ])
+
+    def test_what_is_seen_with_the_mesh_only(self):
+        self.write("prescribed.prm", PRESCRIBED)
+        helmholtz = self.write("helmholtz.prm", HELMHOLTZ)
+        error = self.leopard(helmholtz, "Verification/Refinements=0", "Mesh/Periodic=x", "Helmholtz/Exact solution=", "Helmholtz/Boundary values=2: 1 + x; 3: 1", fails=True)
+        self.assertIn("the boundary value is", error)
+        self.assertIn("the same at both ends of 'Mesh/Periodic'", error)
+        self.leopard(helmholtz, "Verification/Refinements=0", "Mesh/Periodic=x", "Helmholtz/Exact solution=", "Helmholtz/Boundary values=2: 1 + x*(1 - x); 3: 1")
+        for solver in ("direct", "cg"):
+            error = self.leopard(helmholtz, "Problem=laplace", "Verification/Refinements=0", "Mesh/Adaptive=true", f"Linear solver/Method={solver}", fails=True)
+            self.assertIn("or 'Mesh/Adaptive' = false and 'Linear solver/Method' = multigrid", error)
 
     def test_an_exact_solution_that_is_not_periodic(self):
         said = self.leopard(self.write("helmholtz.prm", HELMHOLTZ), "Verification/Refinements=0", "Helmholtz/Exact solution=cos(pi*x)*cos(2*pi*y)")

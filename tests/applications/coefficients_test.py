@@ -224,7 +224,8 @@ class BadCoefficients(Program):
 
     def test_later(self):
         """What is finite at the beginning and not at the end of the first step."""
-        self.failed_run(TINY, "Turing/gamma=0.1/max(0, 1e-3 - t)", says=["not finite"])
+        self.failed_run(TINY, "Turing/gamma=0.1/max(0, 1e-3 - t)", says=["is inf at the node (0, 0) and t = 0.001", "last good state: step 0"])
+        self.failed_run(TINY, "Turing/gamma=100 - 6e4*t", says=["'Turing/gamma'", "-20"])  # in the second step
 
     def test_analysis_where_there_is_none(self):
         for setting, says in (("Turing/gamma=1/(x - 0.5)", "no analysis: 'Turing/gamma' = 1/(x - 0.5) is not finite, or less than it may be, at the centre of the domain, (0.5, 0.5)"),

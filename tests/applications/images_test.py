@@ -61,7 +61,7 @@ class Images(Program):
         files = {"grey.png": png([[0, 255], [51, 102]]), "deep.png": png([[0, 65535], [13107, 26214]], bits=16), "alpha.png": png([[0, 9, 255, 9], [51, 9, 102, 9]], color=4),
                  "colour.png": png([[0] * 3 + [255] * 3, [51] * 3 + [102] * 3], color=2), "plain.pgm": b"P2\n# a comment\n2 2 10\n0 10 2 4\n",
                  "binary.pgm": b"P5 2 2 255\n" + bytes([0, 255, 51, 102]), "deep.pgm": b"P5 2 2 65535\n" + struct.pack(">4H", 0, 65535, 13107, 26214),
-                 "table.csv": b"0, 1\n0.2; 4e-1\n\n"}
+                 "table.csv": b"0, 1\n0.2 , 4e-1\n\n", "marked.csv": b"\xef\xbb\xbf0;1\r\n0.2;0.4\r\n", "blanks.csv": b" 0 1\n0.2\t 0.4"}
         for name, content in files.items():
             self.assertLess(self.error_at_nodes(self.write_bytes(name, content), BILINEAR), 1e-9, name)
         self.assertGreater(self.error_at_nodes("table.csv", BILINEAR.replace("1.5 - 2*y", "2*y - 0.5")), 0.1)  # upside down
@@ -91,6 +91,9 @@ class Images(Program):
         for setting in ("gamma=50*two", "kappa=6*two", "Diffusion u=two/2", "Diffusion tensor u=two - 1, 0, two/2", "Initial value v=two - 2", "Source u=two - 2"):
             for a, b in zip(number, ends(images, "Turing/" + setting)):
                 self.assertAlmostEqual(a, b, delta=1e-11, msg=setting)
+        for entry in ("Boundary values u", "Boundary fluxes u"):
+            for a, b in zip(ends(f"Turing/{entry}=2: 2*x"), ends(images, f"Turing/{entry}=2: two*x")):
+                self.assertAlmostEqual(a, b, delta=1e-11, msg=entry)
         start = ["Turing/Start from steady state=false", "Turing/Initial value u=0.9", "Turing/Initial value v=0.9 + 0.1*x"]
         for with_number, with_picture in ((["Turing/Schnakenberg a=0.2"], ["Turing/Schnakenberg a=two/10"]),
                                           (["Turing/Kinetics=expressions", "Turing/kappa=10", "Turing/Diffusion u=1", "Turing/Diffusion v=2", "Turing/Reaction u=0.2 - u + u^2*v", "Turing/Reaction v=1 - u^2*v"],
@@ -117,13 +120,14 @@ class Images(Program):
     def test_what_is_refused(self):
         for name, content in (("text.png", b"no picture"), ("short.png", png([[0, 255], [51, 102]])[:-20]), ("none.pgm", b"P2 0 2 255\n"), ("few.pgm", b"P2 2 2 255\n1 2 3\n"),
                               ("large.pgm", b"P2 1 1 255\n256\n"), ("colour.pgm", b"P3 1 1 255\n1 2 3\n"), ("ragged.csv", b"1, 2\n3, 4\n5\n"), ("nan.csv", b"1, 2\n3, nan\n"),
-                              ("word.csv", b"1, 2x\n"), ("empty.csv", b"\n"), ("picture.jpg", b"x"), ("good.csv", b"1\n")):
+                              ("word.csv", b"1, 2x\n"), ("commas.csv", b"0,5;0,7\n0,25;1,5\n"), ("holes.csv", b"1,,2,3\n4,5,,6\n"), ("end.csv", b"1,2,\n3,4,\n"), ("empty.csv", b"\n"), ("picture.jpg", b"x"), ("good.csv", b"1\n")):
             self.write_bytes(name, content)
         cases = [("coat: text.png", ["text.png' is no PNG that can be read", "a whole PNG picture"]), ("coat: short.png", ["short.png' is no PNG that can be read: it ends too early"]),
                  ("coat: no.png", ["no.png'"]), ("coat: none.pgm", ["a picture of 0 x 2 pixels"]), ("coat: few.pgm", ["has 3 values, and 4 pixels"]),
                  ("coat: large.pgm", ["has the value 256, and 255 as the largest"]), ("coat: colour.pgm", ["is no PGM"]),
                  ("coat: ragged.csv", ["has 1 number in line 3, and 2 in the lines before"]), ("coat: nan.csv", ["has 'nan' in line 2", "finite numbers"]),
-                 ("coat: word.csv", ["has '2x' in line 1"]), ("coat: empty.csv", ["has no numbers"]), ("coat: picture.jpg", ["ends in .png, .pgm or .csv"]),
+                 ("coat: word.csv", ["has '2x' in line 1"]), ("coat: commas.csv", ["has '0,5' in line 1", "decimal points"]), ("coat: holes.csv", ["has an empty cell in line 1"]),
+                 ("coat: end.csv", ["has an empty cell in line 1"]), ("coat: empty.csv", ["has no numbers"]), ("coat: picture.jpg", ["ends in .png, .pgm or .csv"]),
                  ("x: good.csv", ["'x': it has another meaning"]), ("u: good.csv", ["'u': it has another meaning"]), ("k: good.csv", ["'k': it has another meaning"]),
                  ("sin: good.csv", ["'sin' has a meaning in expressions already"]), ("a: good.csv, a: good.csv", ["'a': it stands there twice"]), ("a", ["a file is missing"]),
                  ("2: good.csv", ["'2' is no name"])]

@@ -48,6 +48,13 @@ class TimeError(Program):
         again = self.leopard(TINY, *settings, "Time stepping/Estimate error=true", options=["--resume"])
         self.assertIn("error at the end", again)
 
+    def test_a_run_whose_steps_have_changed_is_not_judged(self):
+        for settings, says in ((["Time stepping/Step size=5e-4"], "'Time stepping/Step size' has changed on resume"), (["Turing/gamma=50"], "'Turing/gamma' has changed on resume"),
+                               ([], "error at the end")):
+            self.leopard(TINY, "Time stepping/End time=5e-3")
+            said = self.leopard(TINY, *settings, "Time stepping/End time=1e-2", "Time stepping/Estimate error=true", options=["--resume"])
+            self.assertIn(says, said)
+
     def test_both_loops_agree(self):
         errors = []
         for engine in ("fused", "general"):

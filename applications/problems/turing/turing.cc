@@ -383,6 +383,11 @@ namespace leopard
       jacobian[i] *= factors[i / (n * n)];
   }
 
+  bool Turing::coefficients_depend_on_time() const
+  {
+    return std::any_of(coefficients.begin(), coefficients.end(), [](const Coefficient &c) { return c.depends_on_time(); });
+  }
+
   std::string Turing::complaint_at(unsigned int n_nodes, const Places &places) const
   {
     for (std::size_t i = 0; i < coefficients.size(); ++i)

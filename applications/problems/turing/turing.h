@@ -43,6 +43,7 @@ namespace leopard
     bool                     has_constant_coefficients() const override;
     std::vector<double>      proportional_diffusion() const override;
     void         reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const override;
+    bool         coefficients_depend_on_time() const override;
     std::string  complaint_at(unsigned int n_nodes, const Places &places) const override;
     bool         reaction_depends_on_place() const override { return kinetics->depends_on_place() || !gamma.is_number(); }
     bool         has_noise() const override { return noise != nullptr; }
