@@ -384,7 +384,8 @@ namespace leopard
 
     TEST(TuringAnalysis, PlaneWavesOfPeriodicDirectionsWithTensors)
     {
-      // every wave vector that the domain has counts once: of both signs in periodic directions, also where D couples them
+      // every wave vector that the domain has counts once: of both signs in periodic directions, also where D couples
+      // them
       struct Case
       {
         std::vector<double> D_u, D_v, lengths;
