@@ -29,7 +29,7 @@ namespace leopard
 
     bool match(const std::string &text) const override
     {
-      return number.match(text) || is_named("x", text) || is_named("y", text) || is_named("z", text) || is_named("t", text) ||
+      return number.match(text) || names_coordinate_or_time(text) ||
              std::any_of(names.begin(), names.end(), [&](const std::string &name) { return is_named(name, text); });
     }
     std::string description(const OutputStyle /*style*/ = Machine) const override

@@ -2,6 +2,7 @@
 #include "coefficient.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <sstream>
 #include <vector>
@@ -10,13 +11,12 @@ namespace leopard
 {
   bool names_place(const std::string &text, const Pictures *pictures)
   {
-    return is_named("x", text) || is_named("y", text) || is_named("z", text) || is_named("t", text) ||
-           (pictures != nullptr && pictures->are_named_in(text));
+    return names_coordinate_or_time(text) || (pictures != nullptr && pictures->are_named_in(text));
   }
 
   std::vector<std::string> names_of_places(const Pictures *pictures)
   {
-    std::vector<std::string> names = {"x", "y", "z", "t"};
+    std::vector<std::string> names = coordinates_and_time();
     if (pictures != nullptr)
       names.insert(names.end(), pictures->names().begin(), pictures->names().end());
     return names;
@@ -28,6 +28,17 @@ namespace leopard
     values[3] = t;
     if (pictures != nullptr)
       pictures->evaluate(x[0], x[1], values + 4);
+  }
+
+  double value_at(const reaction_diffusion::ExpressionTape &tape, const dealii::Point<3> &x, double t, const Pictures *pictures)
+  {
+    std::array<double, 16> few; // no memory is allocated unless there are many pictures
+    std::vector<double>    many(tape.n_inputs > few.size() ? tape.n_inputs : 0);
+    double *const          inputs = many.empty() ? few.data() : many.data();
+    double                 result = 0.;
+    evaluate_places(x, t, pictures, inputs);
+    tape.evaluate(1, inputs, &result);
+    return result;
   }
 
   Coefficient::Coefficient(const std::string                     &entry_,
@@ -46,13 +57,7 @@ namespace leopard
 
   double Coefficient::value(const dealii::Point<3> &x, double t) const
   {
-    if (is_number())
-      return constant;
-    std::vector<double> inputs(tape->n_inputs);
-    double              result = 0.;
-    evaluate_places(x, t, pictures.get(), inputs.data());
-    tape->evaluate(1, inputs.data(), &result);
-    return result;
+    return is_number() ? constant : value_at(*tape, x, t, pictures.get());
   }
 
   void Coefficient::evaluate(unsigned int n_places, const Places &places, double *values) const

@@ -32,6 +32,9 @@ namespace leopard
   /** Their values at a place, an array of names_of_places(). */
   void evaluate_places(const dealii::Point<3> &x, double t, const Pictures *pictures, double *values);
 
+  /** The value of an expression with one output whose inputs are names_of_places(). */
+  double value_at(const reaction_diffusion::ExpressionTape &tape, const dealii::Point<3> &x, double t, const Pictures *pictures);
+
   /**
    * A coefficient of an equation: a number, or an expression in x, y, z, t and the names of pictures that is written as
    * reactions are, see differentiate(). Dimensionless.

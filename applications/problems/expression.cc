@@ -100,13 +100,7 @@ namespace leopard
   double Expression::value(const dealii::Point<3> &p, double t) const
   {
     if (tape)
-      {
-        std::vector<double> inputs(tape->n_inputs);
-        double              result = 0.;
-        evaluate_places(p, t, pictures.get(), inputs.data());
-        tape->evaluate(1, inputs.data(), &result);
-        return result;
-      }
+      return value_at(*tape, p, t, pictures.get());
     if (!parser)
       return 0.;
     parser->set_time(t);

@@ -100,9 +100,9 @@ namespace leopard
 
   std::vector<ExpressionTape> sources_of(const ManufacturedSolution &solution, const Constants &constants)
   {
-    const std::vector<std::string> places = {"x", "y", "z", "t"};
-    const Names                    names(places, constants, "variable or constant");
-    Constants                      all = constants;
+    const std::vector<std::string> &places = coordinates_and_time();
+    const Names                     names(places, constants, "variable or constant");
+    Constants                       all = constants;
     all.insert(all.end(), solution.reaction_constants.begin(), solution.reaction_constants.end()); // the later ones count
     const Names            with_fields(joined(solution.fields, places), all);
     const auto             x = [&](unsigned int d) { return names.variable(d); };
@@ -158,6 +158,18 @@ namespace leopard
       if ((i == 0 || !continues(text[i - 1])) && !continues(text[i + name.size()]))
         return true;
     return false;
+  }
+
+  const std::vector<std::string> &coordinates_and_time()
+  {
+    static const std::vector<std::string> names = {"x", "y", "z", "t"};
+    return names;
+  }
+
+  bool names_coordinate_or_time(const std::string &text)
+  {
+    const std::vector<std::string> &names = coordinates_and_time();
+    return std::any_of(names.begin(), names.end(), [&](const std::string &name) { return is_named(name, text); });
   }
 
   std::string why_no_name(const std::string &name)

@@ -81,6 +81,12 @@ namespace leopard
   /** Whether a name stands in an expression. */
   bool is_named(const std::string &name, const std::string &text);
 
+  /** x, y, z and t, by which expressions name places and times. */
+  const std::vector<std::string> &coordinates_and_time();
+
+  /** Whether an expression names one of these. */
+  bool names_coordinate_or_time(const std::string &text);
+
   /** Why `name` cannot be the name of a variable or constant of an expression, or nothing if it can. */
   std::string why_no_name(const std::string &name);
 

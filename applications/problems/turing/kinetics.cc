@@ -172,7 +172,7 @@ namespace leopard
       {
         if (const std::string reason = why_no_name(name); !reason.empty())
           fail(reason);
-        if (name == "x" || name == "y" || name == "z" || name == "t")
+        if (names_coordinate_or_time(name))
           fail("'" + name + "' means a coordinate or the time in other expressions");
         if (std::find(species.begin(), species.end(), name) != species.end())
           fail("'" + name + "' stands there twice");

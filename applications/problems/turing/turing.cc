@@ -238,8 +238,7 @@ namespace leopard
     if (text.empty())
       return;
     std::vector<std::string> taken = species;
-    for (const char *name : {"x", "y", "z", "t"})
-      taken.emplace_back(name);
+    taken.insert(taken.end(), coordinates_and_time().begin(), coordinates_and_time().end());
     for (const auto &[name, value] : constants)
       taken.push_back(name);
     pictures = Pictures::read("Turing/Images", text, folder, taken, comm);
