@@ -206,6 +206,18 @@ namespace leopard
         }
     }
 
+    /** Adds to the entry of the same column among those from `begin` on, which are of one row; or appends it. */
+    void add_to_row(std::vector<DistributedEntry> &entries, std::size_t begin, const DistributedEntry &entry)
+    {
+      for (std::size_t p = begin; p < entries.size(); ++p)
+        if (entries[p].column == entry.column)
+          {
+            entries[p].value += entry.value;
+            return;
+          }
+      entries.push_back(entry);
+    }
+
     template <int dim>
     std::vector<DistributedEntry> Builder<dim>::prolongation(unsigned int fine) const
     {
@@ -239,12 +251,10 @@ namespace leopard
                       continue; // neighbouring cells interpolate to it alike
                     if (is_own)
                       is_done[child[i] - first] = true;
-                    std::map<Index, double> row; // two parents may be one
+                    const std::size_t begin = entries.size(); // two parents may be one
                     for (unsigned int j = 0; j < n; ++j)
                       if (std::abs(matrix(i, j)) > 1e-14 && !constrained.is_boundary_index(fine - 1, parent[j]))
-                        row[original(parent[j])] += matrix(i, j);
-                    for (const auto &[column, value] : row)
-                      entries.push_back({child[i], column, value});
+                        add_to_row(entries, begin, {child[i], original(parent[j]), matrix(i, j)});
                   }
               }
           }
