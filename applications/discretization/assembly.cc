@@ -224,8 +224,10 @@ namespace leopard
     // the rows of constrained unknowns say nothing; distribute_constraints() sets these unknowns from the others
     constraints.set_zero(system.lumped_mass);
     constraints.set_zero(system.load);
-    if (time_dependent)
+    if (time_dependent && problem.has_boundary_conditions())
       assemble_weight(system.weight);
+    else if (time_dependent)
+      system.weight = system.lumped_mass; // nothing is prescribed: all that has no mass is a copy or hangs
   }
 
   template <int dim, int spacedim>
