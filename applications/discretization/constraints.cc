@@ -149,17 +149,27 @@ namespace leopard
                   worst[3]);
   }
 
+  namespace
+  {
+    /** The indices of a set for which a condition holds. */
+    template <typename Condition>
+    IndexSet those_of(const IndexSet &all, const Condition &holds)
+    {
+      std::vector<types::global_dof_index> rows;
+      for (const auto i : all)
+        if (holds(i))
+          rows.push_back(i);
+      IndexSet set(all.size());
+      set.add_indices(rows.begin(), rows.end());
+      set.compress();
+      return set;
+    }
+  } // namespace
+
   template <int dim, int spacedim>
   IndexSet Discretization<dim, spacedim>::constrained_unknowns(unsigned int field) const
   {
-    std::vector<types::global_dof_index> rows;
-    for (const auto i : owned)
-      if (constraints.is_constrained(components * i + field))
-        rows.push_back(i);
-    IndexSet set(owned.size());
-    set.add_indices(rows.begin(), rows.end());
-    set.compress();
-    return set;
+    return those_of(owned, [&](auto i) { return constraints.is_constrained(components * i + field); });
   }
 
   template <int dim, int spacedim>
@@ -172,14 +182,7 @@ namespace leopard
   template <int dim, int spacedim>
   IndexSet Discretization<dim, spacedim>::periodic_copies() const
   {
-    std::vector<types::global_dof_index> rows;
-    for (const auto i : owned)
-      if (original(i) != i)
-        rows.push_back(i);
-    IndexSet set(owned.size());
-    set.add_indices(rows.begin(), rows.end());
-    set.compress();
-    return set;
+    return those_of(owned, [&](auto i) { return original(i) != i; });
   }
 
   template std::set<types::boundary_id> Discretization<2>::dirichlet_boundary(unsigned int) const;

@@ -65,6 +65,12 @@ namespace leopard
 
     bool is_periodic() const { return std::find(periodic.begin(), periodic.end(), true) != periodic.end(); }
 
+    /** Whether it is a hypercube or box without boundary, as all its directions are periodic. */
+    bool is_periodic_all_around() const
+    {
+      return is_periodic() && (domain == "hypercube" || domain == "box") && std::count(periodic.begin(), periodic.end(), false) == 0;
+    }
+
     /** Whether the domain is a surface in space: dim = 2, spacedim = 3. */
     bool is_surface() const { return domain == "sphere" || domain == "torus" || domain == "surface file"; }
   };

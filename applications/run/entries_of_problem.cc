@@ -17,13 +17,10 @@ namespace leopard::entry_rows
 
     std::string of_boundary(const Run &r, const std::string &entry)
     {
-      const std::string       &domain   = r.parameters.mesh.domain;
-      const std::vector<bool> &periodic = r.parameters.mesh.periodic;
-      const bool               closed =
-        r.parameters.mesh.is_periodic() && (domain == "hypercube" || domain == "box") && std::count(periodic.begin(), periodic.end(), false) == 0;
+      const std::string &domain = r.parameters.mesh.domain;
       return first(of_problem(r, entry),
                    if_(domain == "sphere" || domain == "torus", "a " + domain + " has no boundary"),
-                   if_(closed, "all boundaries are periodic"));
+                   if_(r.parameters.mesh.is_periodic_all_around(), "all boundaries are periodic"));
     }
 
     template <bool built_in>

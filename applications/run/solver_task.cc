@@ -111,8 +111,7 @@ namespace leopard
     const Problem                  &problem        = *parameters.problem;
     const MeshParameters           &mesh           = parameters.mesh;
     const DiscretizationParameters &discretization = parameters.discretization;
-    const bool closed = mesh.file.empty() && mesh.is_periodic() && std::count(mesh.periodic.begin(), mesh.periodic.end(), false) == 0;
-    SolverTask task;
+    SolverTask                      task;
     task.is_needed         = parameters.has_linear_solver();
     task.in_time           = problem.time_dependent();
     task.follows_bound     = parameters.time.follows_bound();
@@ -121,7 +120,7 @@ namespace leopard
     task.has_newton        = problem.has_reaction() && !(task.in_time && parameters.time.explicit_reaction());
     task.fixed_iterations  = task.has_newton && parameters.newton.forcing == "fixed iterations";
     task.dimension         = parameters.dimension;
-    task.is_singular       = problem.may_be_singular(closed);
+    task.is_singular       = problem.may_be_singular(mesh.is_periodic_all_around());
     task.may_be_indefinite = !task.in_time && problem.has_reaction() && (!problem.initial_from.empty() || !(indefiniteness(parameters) <= 0.));
     const double cells     = mesh.file.empty() ? mesh.n_coarse_cells(parameters.dimension) : n_nodes_of_file; // about as many unknowns
     if (!mesh.adaptive && cells > 0.)

@@ -101,8 +101,6 @@ namespace leopard
         newton = std::make_unique<Newton>(
           context.parameters.newton, context.parameters.linear_solver, *implicit, discretization.n_components(), &discretization, context.comm);
         make_integrator();
-        if (problem.has_noise())
-          integrator->set_noise(discretization.nodes());
         describe_run(study);
         choose_engine(true);
         set_up.reset();
@@ -229,6 +227,8 @@ namespace leopard
         integrator.reset(); // and its memory
         integrator = std::make_unique<TimeIntegrator>(
           time, problem, system, *implicit, *newton, context.parameters.growth, discretization.mesh_size(), update_load, distribute);
+        if (problem.has_noise())
+          integrator->set_noise(discretization.nodes());
       }
 
       TimeLoopResult run_without_output(const TimeLoopParameters &loop, const std::string &last_good_state)
@@ -246,10 +246,8 @@ namespace leopard
        */
       void set_places()
       {
-        const std::vector<double> nodes = discretization.nodes();
-        const unsigned int        n     = nodes.size() / spacedim;
-        throw_if_any_failed(problem.complaint_at(n, {nodes.data(), spacedim, 0.}), context.comm);
-        implicit->set_places(nodes);
+        implicit->set_places(discretization.nodes());
+        implicit->check_coefficients();
       }
 
       /** What will happen, in two lines of the log. */
