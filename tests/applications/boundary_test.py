@@ -25,8 +25,7 @@ subsection Verification
 end
 """
 
-# the two fields of verification/turing_space_order.prm, moved off the middle of the domain
-MOVING = """
+SCHNAKENBERG = """
 set Problem = turing
 subsection Turing
   set Kinetics         = expressions
@@ -35,7 +34,10 @@ subsection Turing
   set Reaction v       = b - u^2*v
   set Diffusion u      = 1
   set Diffusion v      = 10
-  set Initial value u  = 1 + cos(2*pi*x + 1)*cos(2*pi*y)/2
+"""
+
+# the two fields of verification/turing_space_order.prm, moved off the middle of the domain
+MOVING = SCHNAKENBERG + """  set Initial value u  = 1 + cos(2*pi*x + 1)*cos(2*pi*y)/2
   set Initial value v  = 1 + cos(2*pi*x + 2)/2
   set Exact solution u = 1 + exp(-t)/2*cos(2*pi*x + 1)*cos(2*pi*y)
   set Exact solution v = 1 + exp(-t)/2*cos(2*pi*x + 2)
@@ -59,16 +61,7 @@ end
 """ + TIGHT
 
 # exact for the five-point stencil at every h, so that all errors are those in time
-PRESCRIBED = """
-set Problem = turing
-subsection Turing
-  set Kinetics          = expressions
-  set Constants         = a: 0.1, b: 0.9
-  set Reaction u        = a - u + u^2*v
-  set Reaction v        = b - u^2*v
-  set Diffusion u       = 1
-  set Diffusion v       = 10
-  set Initial value u   = 1
+PRESCRIBED = SCHNAKENBERG + """  set Initial value u   = 1
   set Initial value v   = 1 + y^2/2
   set Exact solution u  = 1 + sin(3*t)/2*(x^2 - y)
   set Exact solution v  = 1 + cos(3*t)/2*y^2
