@@ -7,6 +7,7 @@
 #include <applications/base/random_numbers.h>
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/nonlinear/implicit_system.h>
+#include <applications/problems/coefficient.h>
 #include <applications/problems/problem.h>
 #include <solvers/base/errors.h>
 #include <solvers/dealii/vector_norm.h>
@@ -14,7 +15,6 @@
 #include <deal.II/base/mpi.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace leopard
@@ -72,7 +72,8 @@ namespace leopard
   std::string TimeIntegrator::make_forces()
   {
     const unsigned int n_nodes = forces.locally_owned_size() / n_fields, dimension = n_nodes > 0 ? noise_places.size() / n_nodes : 0;
-    problem.noise_strength(n_nodes, levels[0].begin(), forces.begin(), {noise_places.data(), dimension, control.time});
+    const Places       places = {noise_places.data(), dimension, control.time};
+    problem.noise_strength(n_nodes, levels[0].begin(), forces.begin(), places);
     for (unsigned int i = 0; i < n_nodes * n_fields; ++i)
       {
         const double mass = system.lumped_mass.begin()[i];
@@ -81,10 +82,9 @@ namespace leopard
             forces.begin()[i] = 0.;
             continue;
           }
-        std::array<double, 3> place = {0., 0., 0.};
-        std::copy_n(noise_places.begin() + static_cast<std::ptrdiff_t>(i / n_fields) * dimension, dimension, place.begin());
+        const Point<3> x = point_of(places, i / n_fields);
         forces.begin()[i] *=
-          std::sqrt(mass / control.step_size) * normal_at(place, i % n_fields, static_cast<std::uint64_t>(control.step), problem.seed);
+          std::sqrt(mass / control.step_size) * normal_at({x[0], x[1], x[2]}, i % n_fields, static_cast<std::uint64_t>(control.step), problem.seed);
       }
     return inspect(forces, n_fields).finite ? ""
                                             : "the noise is not finite: that " + implicit_system.where_not_finite(levels[0], forces, noise_places);
