@@ -33,9 +33,9 @@ namespace
     MultigridOptions         options;
     std::vector<std::string> cases = {"five:4096", "seven:256", "seven:318", "q2:1024"}, forms = {"stencil", "stored"};
     std::string              backend = "automatic", cycle = "V", csv;
-    double                   tolerance = 1e-10, delta = 0.;
+    double                   tolerance = 1e-10, delta = 0., vary = 0.;
     int                      repetitions = 11, n_levels = 0, mixed = 0;
-    bool                     with_cg   = false;
+    bool                     with_cg = false, sixteen_bits = false;
     double                   bandwidth = 0.; ///< bytes a second of a copy, read and written
   };
 
@@ -116,6 +116,37 @@ namespace
     if (name == "twenty-seven")
       return twenty_seven_point_stencil(n, n, n, delta);
     throw InvalidInput("the case is '" + text + "'\n  expected: three, five, nine, seven or twenty-seven, a colon, and the nodes a side");
+  }
+
+  /**
+   * Each edge between two unknowns gets a coefficient of its own, 1 + strength sin(7 x + 1) cos(5 y) at its middle (x,
+   * y): values that no dictionary holds. Strength below 1, dimensionless.
+   */
+  void vary(MultigridHierarchy &hierarchy, double strength)
+  {
+    for (MultigridLevel &level : hierarchy.levels)
+      {
+        CrsMatrix<double> &A      = level.matrix;
+        const auto         middle = [&](int i, int j, int d) {
+          return (level.coordinates[static_cast<std::size_t>(i) * level.dim + d] + level.coordinates[static_cast<std::size_t>(j) * level.dim + d]) /
+                 2;
+        };
+        for (int i = 0; i < A.n_rows; ++i)
+          {
+            double beside   = 0.;
+            int    diagonal = -1;
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              if (const int j = A.columns[p]; j == i)
+                diagonal = p;
+              else
+                {
+                  const double change = strength * std::sin(7. * middle(i, j, 0) + 1.) * std::cos(5. * middle(i, j, 1)) * A.values[p];
+                  A.values[p] += change;
+                  beside += change;
+                }
+            A.values[diagonal] -= beside;
+          }
+      }
   }
 
   /**
@@ -252,7 +283,8 @@ namespace
   }
 
   /** Cycles in single precision as corrections of a solution in double, beside what double takes. */
-  void run_mixed(Refinement<float> &refinement, Vectors &vectors, Multigrid<double> &multigrid, const Settings &settings, double in_double)
+  void run_mixed(
+    Refinement<float> &refinement, Vectors &vectors, Multigrid<double> &multigrid, const Settings &settings, double in_double, const char *what)
   {
     RefinementResult result;
     int              failures = 0;
@@ -261,16 +293,16 @@ namespace
       result = refinement.solve(vectors.x(), vectors.b());
       failures += result.converged() ? 0 : 1;
     });
-    std::printf(
-      "  mixed precision: solve %.3f ms (%.3f .. %.3f), %d corrections of %d cycles, true relative residual %.2e, %d failed; %.2f of double\n",
-      solve.median * 1e3,
-      solve.smallest * 1e3,
-      solve.largest * 1e3,
-      result.n_corrections,
-      settings.mixed,
-      vectors.relative_residual(multigrid),
-      failures,
-      solve.median / in_double);
+    std::printf("  %s: solve %.3f ms (%.3f .. %.3f), %d corrections of %d cycles, true relative residual %.2e, %d failed; %.2f of double\n",
+                what,
+                solve.median * 1e3,
+                solve.smallest * 1e3,
+                solve.largest * 1e3,
+                result.n_corrections,
+                settings.mixed,
+                vectors.relative_residual(multigrid),
+                failures,
+                solve.median / in_double);
   }
 
   void run(const std::string &name, const std::string &form, const Settings &settings, std::ostream *csv)
@@ -287,8 +319,10 @@ namespace
     if (stored)
       {
         hierarchy = elements > 0 ? tensor_element_hierarchy(2, 2, elements, 16) : make_hierarchy(stencil, n_levels);
-        n_levels  = static_cast<int>(hierarchy.levels.size());
-        made      = now() - start;
+        if (settings.vary != 0.)
+          vary(hierarchy, settings.vary);
+        n_levels = static_cast<int>(hierarchy.levels.size());
+        made     = now() - start;
         for (const MultigridLevel &level : hierarchy.levels)
           traffic.push_back({static_cast<double>(level.matrix.n_rows), bytes(level.matrix), bytes(level.prolongation)});
       }
@@ -301,7 +335,11 @@ namespace
     RefinementOptions refinement;
     refinement.tolerance        = settings.tolerance;
     refinement.inner_iterations = settings.mixed;
-    std::unique_ptr<Refinement<float>> mixed;
+    std::unique_ptr<Refinement<float>> mixed, in_sixteen_bits;
+    MultigridOptions                   with_sixteen_bits = settings.options;
+    with_sixteen_bits.sixteen_bits                       = true;
+    if (settings.mixed > 0 && settings.sixteen_bits && stored)
+      in_sixteen_bits = make_refinement<float>(hierarchy, with_sixteen_bits, refinement);
     if (settings.mixed > 0)
       mixed = stored ? make_refinement<float>(hierarchy, settings.options, refinement)
                      : make_refinement<float>(stencil, n_levels, settings.options, refinement);
@@ -344,7 +382,9 @@ namespace
                 residual,
                 failures);
     if (mixed != nullptr)
-      run_mixed(*mixed, vectors, multigrid, settings, solve.median);
+      run_mixed(*mixed, vectors, multigrid, settings, solve.median, "mixed precision");
+    if (in_sixteen_bits != nullptr)
+      run_mixed(*in_sixteen_bits, vectors, multigrid, settings, solve.median, "mixed precision, matrices in 16 bits");
     if (failures > 0)
       std::printf("  the last one: %s; %s\n", to_string(result.status).c_str(), multigrid.diagnosis().c_str());
     if (traffic.size() > 1)
@@ -476,6 +516,8 @@ int main(int argc, char **argv)
   app.add_option("--delta", settings.delta, "added to the diagonal");
   app.add_option("--repetitions", settings.repetitions, "solves, of which median, smallest and largest time are shown");
   app.add_option("--mixed", settings.mixed, "also in mixed precision, with so many cycles in single precision a correction; 0: not");
+  app.add_flag("--sixteen-bits", settings.sixteen_bits, "and that also with level matrices in 16 bits; stored matrices on a GPU");
+  app.add_option("--vary", settings.vary, "strength of coefficients that vary in space, stored matrices; 0: none");
   app.add_flag("--cg", settings.with_cg, "also conjugate gradients with cuSPARSE");
   app.add_option("--csv", settings.csv, "also write a table to this file");
   CLI11_PARSE(app, argc, argv);

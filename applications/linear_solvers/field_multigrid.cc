@@ -204,9 +204,9 @@ namespace leopard
   {
     const MultigridParameters &wanted  = parameters.multigrid;
     const unsigned int         n_ranks = Utilities::MPI::n_mpi_processes(comm);
-    if (wanted.form == "stored")
+    if (wanted.form == "stored" || wanted.options.sixteen_bits)
       {
-        form = "stored matrices";
+        form = wanted.options.sixteen_bits ? "stored matrices, rounded to 16 bits beside the diagonal" : "stored matrices";
         return false;
       }
     std::string why_not = "the program runs on " + std::to_string(n_ranks) + " ranks";
@@ -253,7 +253,7 @@ namespace leopard
       multigrid.reset(); // the memory is needed for the new one
       MultigridOptions                      options = parameters.multigrid.options;
       std::unique_ptr<CoarseSolver<double>> coarse  = coarse_solver(hierarchy->levels.front());
-      takes_values                                  = is_changed;
+      takes_values                                  = is_changed && !options.sixteen_bits; // which is made anew
       if (takes_values)
         options.smoother.block_async.storage = Storage::double_precision;
       multigrid = std::make_unique<PreconditionMultigrid>(*hierarchy, options, std::move(coarse), field, parameters.cycle_arithmetic());

@@ -285,8 +285,23 @@ namespace leopard
       throw Error(is_mixed + ", but 'Multigrid/Full multigrid start' is true\n  expected: false, as each correction begins from zero; or double");
     if (refines() && exchanges_doubles(n_ranks))
       throw Error(is_mixed + on_ranks);
+    if (uses_multigrid() && multigrid.options.sixteen_bits && backend == "cuda")
+      check_sixteen_bits();
     if (in_single && exchanges_doubles(n_ranks))
       throw Error("'Multigrid/Precision' is single" + on_ranks);
+  }
+
+  void LinearSolverParameters::check_sixteen_bits() const
+  {
+    const std::string is_rounded = "'Multigrid/Level storage' is bfloat16, but ";
+    const std::string single     = method == "multigrid" ? "'Linear solver/Precision' = mixed" : "'Multigrid/Precision' = single";
+    if (cycle_arithmetic() != Arithmetic::single_precision)
+      throw Error(is_rounded + "the cycles are in double precision\n  expected: exact, or " + single);
+    if (multigrid.form == "stencil")
+      throw Error(is_rounded + "'Multigrid/Form' is stencil, of which nothing is stored\n  expected: exact, or the form stored");
+    if (!is_made_on_device(multigrid.options.smoother))
+      throw Error(is_rounded + "'Multigrid/Smoother' is " + multigrid.options.smoother.method +
+                  "\n  expected: exact, or the smoother async or chebyshev");
   }
 
   void LinearSolverParameters::check_contradictions() const
@@ -465,6 +480,7 @@ namespace leopard
                   " ranks\n  expected: one rank, or one GPU, as each rank has its own");
     block_async.backend                              = backend == "cuda" ? Backend::cuda : backend == "host" ? Backend::host : Backend::reference;
     multigrid.options.backend                        = block_async.backend;
+    multigrid.options.sixteen_bits                   = multigrid.options.sixteen_bits && backend == "cuda"; // else it is said to be not used
     multigrid.options.n_threads                      = block_async.n_threads;
     multigrid.options.smoother.block_async.n_threads = block_async.n_threads;
     if (backend == "reference")

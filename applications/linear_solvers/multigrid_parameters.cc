@@ -66,6 +66,12 @@ namespace leopard
                       Selection("double|single"),
                       "Of the cycles where multigrid preconditions cg or gmres, whose vectors are double in any case: single moves half the bytes "
                       "and takes as many iterations, or one more (on a GPU one rank). The method multigrid has 'Linear solver/Precision'.");
+    prm.declare_entry("Level storage",
+                      "exact",
+                      Selection("exact|bfloat16"),
+                      "Backend cuda, stored matrices, cycles in single precision: bfloat16 rounds the entries beside the diagonal to 16 bits, half "
+                      "the bytes of single precision; row sums stay, and the residual in double decides. Where most of these entries are "
+                      "negative it takes as many cycles. Made anew where values change.");
     prm.declare_entry("CUDA graph", "true", Bool(), "Backend cuda: a cycle is one CUDA graph.");
     prm.leave_subsection();
   }
@@ -88,6 +94,7 @@ namespace leopard
     coarse_solver                        = prm.get("Coarse solver");
     form                                 = prm.get("Form");
     arithmetic                           = prm.get("Precision") == "single" ? Arithmetic::single_precision : Arithmetic::double_precision;
+    options.sixteen_bits                 = prm.get("Level storage") == "bfloat16";
     options.use_graph                    = prm.get_bool("CUDA graph");
     prm.leave_subsection();
 

@@ -361,6 +361,7 @@ namespace leopard::entry_rows
       {"Multigrid/Smoother omega", effect, effect, of_damped_smoother},
       {"Multigrid/Block shape", effect, effect, of_block_shape},
       {"Multigrid/Precision", effect, effect, of_cycle_precision},
+      {"Multigrid/Level storage", effect, effect, of_graphs},
       {"Multigrid/Wait for ghosts", effect, effect, of_ghosts},
       {"Multigrid/CUDA graph", effect, effect, of_graphs},
       {"Newton/Max steps", effect, effect, of_newton_or_fused},

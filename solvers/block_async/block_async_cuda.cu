@@ -359,6 +359,9 @@ namespace leopard
       const bool as_given = packets.storage == (std::is_same_v<Number, float> ? Storage::single_precision : Storage::double_precision);
       if (packets.storage == Storage::dictionary)
         return std::make_unique<CudaEngine<PacketFormat<Number, Column, std::uint8_t>>>(std::move(packets), options);
+      if constexpr (std::is_same_v<Number, float>)
+        if (packets.storage == Storage::bfloat16)
+          return std::make_unique<CudaEngine<PacketFormat<Number, Column, std::uint16_t>>>(std::move(packets), options);
       if (as_given)
         return std::make_unique<CudaEngine<PacketFormat<Number, Column, Number>>>(std::move(packets), options);
       return std::make_unique<CudaEngine<PacketFormat<Number, Column, float>>>(std::move(packets), options);

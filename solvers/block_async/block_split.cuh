@@ -80,6 +80,7 @@ namespace leopard
   struct ValueFacts
   {
     ValueSet           values, weights;
+    int                not_bfloat; ///< 1: some value has more than 8 significant bits
     int                not_single; ///< 1: some value is no single precision number,
     double             lost;       ///< this one
     int                bad_row;    ///< with a value that is not finite, or a diagonal entry that is zero; INT_MAX: none
@@ -95,6 +96,7 @@ namespace leopard
     if (threadIdx.x == 0)
       {
         facts->values.add(0); // what rows are filled up with
+        facts->not_bfloat    = 0;
         facts->not_single    = 0;
         facts->lost          = 0.;
         facts->bad_row       = INT_MAX;
@@ -142,6 +144,8 @@ namespace leopard
                   {
                     last_bits = bits;
                     values.add(bits);
+                    if ((__float_as_uint(static_cast<float>(value)) & 0xffffu) != 0)
+                      facts->not_bfloat = 1;
                     if (static_cast<double>(static_cast<float>(as_double)) != as_double && facts->not_single == 0)
                       {
                         facts->not_single = 1;

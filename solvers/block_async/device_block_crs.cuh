@@ -29,7 +29,8 @@ namespace leopard
   // - the inner entries: 32 consecutive rows are a slice, padded to its longest row and to an even width and stored
   //   column-wise in pairs (sliced ELLPACK with the width of a warp): the pair e of the slice's row r is number
   //   slice_offset + 32 e + r. Columns are 16-bit indices into the block, or not stored: then an entry's slot says its
-  //   distance from the row (DistanceSlots). Values are Numbers, floats or 8-bit numbers of a dictionary.
+  //   distance from the row (DistanceSlots). Values are Numbers, floats, the upper halves of floats or 8-bit numbers of
+  //   a dictionary.
 
   /**
    * What stands where in a packet: offsets of sections in bytes from its begin, of the last three from that of the
@@ -97,8 +98,8 @@ namespace leopard
   };
 
   /**
-   * How inner entries are stored: columns as std::uint16_t or NoColumns, values as Number, float or std::uint8_t.
-   * Arithmetic is in Number.
+   * How inner entries are stored: columns as std::uint16_t or NoColumns, values as Number, float, std::uint16_t (the
+   * upper half of a float) or std::uint8_t (a number of a dictionary). Arithmetic is in Number.
    */
   template <typename Number_, typename Column_, typename Value_>
   struct PacketFormat
@@ -112,6 +113,8 @@ namespace leopard
     {
       if constexpr (std::is_same_v<Value, std::uint8_t>)
         return __ldg(tables.values + stored);
+      else if constexpr (std::is_same_v<Value, std::uint16_t>)
+        return __uint_as_float(static_cast<unsigned int>(stored) << 16);
       else
         return stored;
     }

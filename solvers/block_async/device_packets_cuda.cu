@@ -31,6 +31,15 @@ namespace leopard
                          "blocks, or more ranks");
     }
 
+    template <typename Number>
+    int bytes_of_value(Storage storage)
+    {
+      return storage == Storage::dictionary         ? 1
+             : storage == Storage::bfloat16         ? 2
+             : storage == Storage::single_precision ? 4
+                                                    : static_cast<int>(sizeof(Number));
+    }
+
     std::vector<int> first_local_rows(const Blocks &blocks)
     {
       std::vector<int> result = {0};
@@ -258,6 +267,8 @@ namespace leopard
         put(values_kernel<Number, std::uint8_t>);
       else if (packets.storage == Storage::single_precision)
         put(values_kernel<Number, float>);
+      else if (packets.storage == Storage::bfloat16)
+        put(values_kernel<Number, std::uint16_t>);
       else
         put(values_kernel<Number, Number>);
       LEOPARD_CHECK(cudaGetLastError());
@@ -292,7 +303,7 @@ namespace leopard
     first_local                  = device::Array<int>(first);
     if (largest_block > 65536)
       throw InvalidInput("a block has " + std::to_string(largest_block) + " rows\n  expected: at most 65536");
-    storage = choose_storage<Number>(options.storage, true, true, 0.); // if there is nothing to store
+    storage = choose_storage<Number>(options.storage, true, true, true, 0.); // if there is nothing to store
     if (n_blocks == 0)
       return;
     if (l1_weights)
@@ -300,10 +311,10 @@ namespace leopard
     Maker            maker(*this, A.view());
     const ValueFacts facts      = maker.classify(options.omega, options.storage != Storage::double_precision);
     const bool       fits       = facts.values.count <= most_distinct_values;
-    storage                     = choose_storage<Number>(options.storage, fits, facts.not_single == 0, facts.lost);
+    storage                     = choose_storage<Number>(options.storage, fits, facts.not_single == 0, facts.not_bfloat == 0, facts.lost);
     const bool in_dictionary    = storage == Storage::dictionary;
     const bool weights_in_table = in_dictionary && facts.weights.count <= most_distinct_values;
-    const int  value_bytes      = in_dictionary ? 1 : storage == Storage::single_precision ? 4 : static_cast<int>(sizeof(Number));
+    const int  value_bytes      = bytes_of_value<Number>(storage);
     slots                       = maker.find_slots(value_bytes);
     has_columns                 = !slots.is_used();
     const std::vector<unsigned long long> value_bits  = in_dictionary ? Maker::sorted_bits(facts.values) : std::vector<unsigned long long>();

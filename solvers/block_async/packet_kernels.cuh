@@ -256,6 +256,8 @@ namespace leopard
   {
     if constexpr (std::is_same_v<Value, std::uint8_t>)
       return table.index_of(static_cast<double>(value));
+    else if constexpr (std::is_same_v<Value, std::uint16_t>)
+      return static_cast<std::uint16_t>(__float_as_uint(static_cast<float>(value)) >> 16);
     else
       return static_cast<Value>(value);
   }

@@ -35,6 +35,7 @@ namespace leopard
     const Names<Storage>    storages   = {{Storage::automatic, "automatic"},
                                           {Storage::double_precision, "double"},
                                           {Storage::single_precision, "single"},
+                                          {Storage::bfloat16, "bfloat16"},
                                           {Storage::dictionary, "dictionary"}};
     const Names<Overlap>    overlaps   = {
            {Overlap::none, "none"}, {Overlap::uniform, "uniform"}, {Overlap::upward, "upward"}, {Overlap::downward, "downward"}};

@@ -71,6 +71,14 @@ namespace leopard::device
   template <typename Number>
   DeviceCrs<Number> permuted(const DeviceCrs<double> &A, const Array<int> &old_row, const Array<int> &old_column);
 
+  /**
+   * Entries beside the diagonal rounded to the nearest number with 8 significant bits (bfloat16, half the bytes of
+   * Storage::single_precision); the diagonal takes up what that changes in the sum of its row, so that A 1 stays. A
+   * symmetric matrix stays symmetric; where all entries beside the diagonal are negative, x^T A x changes by at most
+   * 0.4 percent of its part from them, otherwise by that of their absolute values. Rows have a diagonal entry each.
+   */
+  void round_to_bfloat16(DeviceCrs<float> &A);
+
   /** A^T, rows sorted by column. */
   template <typename Number>
   DeviceCrs<Number> transposed(const DeviceCrs<Number> &A);

@@ -368,6 +368,26 @@ namespace leopard::device
         values[p] = static_cast<Number>(new_values[entries[p]]);
     }
 
+    __global__ void round_to_bfloat16_kernel(CrsView<float> A, float *values)
+    {
+      for (int i = first_index<int>(); i < A.n_rows; i += stride<int>())
+        {
+          double change   = 0.;
+          int    diagonal = A.row_offsets[i];
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (A.columns[p] == i)
+              diagonal = p;
+            else
+              {
+                const float        value = values[p];
+                const unsigned int bits = __float_as_uint(value), to_even = bits >> 16 & 1u;
+                values[p] = __uint_as_float((bits + 0x7fffu + to_even) & 0xffff0000u);
+                change += static_cast<double>(value) - static_cast<double>(values[p]);
+              }
+          values[diagonal] = static_cast<float>(values[diagonal] + change);
+        }
+    }
+
     template <typename Number>
     __global__ void gershgorin_kernel(double *bound, CrsView<Number> A)
     {
@@ -384,6 +404,14 @@ namespace leopard::device
         }
     }
   } // namespace
+
+  void round_to_bfloat16(DeviceCrs<float> &A)
+  {
+    if (A.n_rows == 0)
+      return;
+    round_to_bfloat16_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(A.view(), A.arrays->values.data());
+    LEOPARD_CHECK(cudaGetLastError());
+  }
 
   template <typename Number>
   void permuted_values(Number *result, const std::vector<double> &values, const Array<int> &entries)

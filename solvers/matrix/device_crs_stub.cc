@@ -19,6 +19,10 @@ namespace leopard::device
   {
     no_cuda();
   }
+  void round_to_bfloat16(DeviceCrs<float> & /*A*/)
+  {
+    no_cuda();
+  }
   template <typename Number>
   bool has_valid_values(const DeviceCrs<Number> & /*A*/)
   {

@@ -17,6 +17,8 @@ namespace leopard
           return "double";
         case Storage::single_precision:
           return "single";
+        case Storage::bfloat16:
+          return "bfloat16";
         case Storage::dictionary:
           return "dictionary";
       }
@@ -24,7 +26,7 @@ namespace leopard
   }
 
   template <typename Number>
-  Storage choose_storage(Storage wanted, bool fits_dictionary, bool are_singles, double lost)
+  Storage choose_storage(Storage wanted, bool fits_dictionary, bool are_singles, bool are_bfloats, double lost)
   {
     constexpr bool    are_floats  = std::is_same_v<Number, float>;
     constexpr Storage as_they_are = are_floats ? Storage::single_precision : Storage::double_precision;
@@ -36,12 +38,19 @@ namespace leopard
     if (wanted == Storage::single_precision && !are_singles)
       throw InvalidInput("storage is single, but the matrix has the value " + std::to_string(lost) +
                          ", which is no single precision number\n  expected: storage automatic or double");
-    if (wanted == Storage::single_precision || wanted == Storage::dictionary)
+    if (wanted == Storage::bfloat16 && !(are_floats && are_bfloats))
+      throw InvalidInput(std::string("storage is bfloat16, but the matrix ") +
+                         (are_floats ? "has values of more than 8 significant bits" : "is in double precision") + "\n  expected: storage automatic" +
+                         (are_floats ? " or single" : ", double or single"));
+    if (wanted != Storage::automatic)
       return wanted;
-    return fits_dictionary ? Storage::dictionary : are_singles ? Storage::single_precision : Storage::double_precision;
+    if (fits_dictionary)
+      return Storage::dictionary;
+    return are_floats && are_bfloats ? Storage::bfloat16 : are_singles ? Storage::single_precision : Storage::double_precision;
   }
 
-#define INSTANTIATE(Number) template Storage choose_storage<Number>(Storage wanted, bool fits_dictionary, bool are_singles, double lost);
+#define INSTANTIATE(Number) \
+  template Storage choose_storage<Number>(Storage wanted, bool fits_dictionary, bool are_singles, bool are_bfloats, double lost);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

@@ -17,10 +17,11 @@ namespace leopard
     automatic,        ///< the smallest that loses nothing
     double_precision, ///< 8 bytes a value: as they are
     single_precision, ///< 4 bytes, where every value is a single precision number
+    bfloat16,         ///< 2 bytes, of a matrix in single precision whose values have 8 significant bits (see round_to_bfloat16())
     dictionary        ///< 1 byte, the number of a value in a table of at most 256 distinct ones
   };
 
-  /** "automatic", "double", "single" or "dictionary". */
+  /** "automatic", "double", "single", "bfloat16" or "dictionary". */
   std::string to_string(Storage storage);
 
   constexpr int most_distinct_values = 256; ///< that a dictionary has
@@ -28,10 +29,10 @@ namespace leopard
   /**
    * What is to be used for the values of a matrix; never automatic, and for floats not double_precision.
    * @param wanted automatic, or the storage to use. @param fits_dictionary whether there are at most
-   * most_distinct_values different ones, zero included. @param are_singles whether all are single precision numbers; if
-   * not, lost is one that is none.
+   * most_distinct_values different ones, zero included. @param are_singles, are_bfloats whether all are single
+   * precision numbers, and those with 8 significant bits; if not the former, lost is one that is none.
    * @throws InvalidInput if the storage wanted would lose a value, naming it.
    */
   template <typename Number>
-  Storage choose_storage(Storage wanted, bool fits_dictionary, bool are_singles, double lost);
+  Storage choose_storage(Storage wanted, bool fits_dictionary, bool are_singles, bool are_bfloats, double lost);
 } // namespace leopard

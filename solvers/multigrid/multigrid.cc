@@ -88,6 +88,10 @@ namespace leopard
             "wait_for_ghosts",
             "false for the backend reference, whose results are reproducible",
             "true, or the backend host or cuda");
+    require(!sixteen_bits || (backend == Backend::cuda && is_made_on_device(smoother)),
+            "sixteen_bits",
+            "true on the backend " + to_string(backend) + " with the smoother " + smoother.method,
+            "false, or the backend cuda with a smoother that is made there");
     require(find_method(smoother.method).runs_on(backend, as_smoother),
             "the smoother",
             smoother.method + ", which is sequential",
@@ -163,6 +167,8 @@ namespace leopard
                                std::unique_ptr<CoarseSolver<Number>> coarse)
   {
     options.validate();
+    if (options.sixteen_bits)
+      throw InvalidInput("multigrid: sixteen_bits is true for stencils, of which nothing is stored\n  expected: false, or stored matrices");
     std::vector<StencilGrid> levels   = stencil_levels(finest, n_levels == 0 ? default_n_levels(finest, options.backend) : n_levels);
     CrsMatrix<double>        coarsest = levels.front().stencil.to_crs();
     check_not_singular(coarsest);

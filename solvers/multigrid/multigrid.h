@@ -65,6 +65,14 @@ namespace leopard
     int         max_dense     = 4096;   ///< unknowns that coarse_solver = dense accepts
     int         max_direct    = 100000; ///< and direct
 
+    /**
+     * Stored levels in single precision on a GPU: the entries of the level matrices beside the diagonal have 16 bits,
+     * unless few distinct ones are numbered in 8 (device::round_to_bfloat16()); vectors, transfers and arithmetic stay
+     * in single precision. The cycle is one for the rounded matrix: it corrects or preconditions for the given one, and
+     * does so well where most entries beside the diagonal are negative.
+     */
+    bool sixteen_bits = false;
+
     bool use_graph = true; ///< backend cuda: the cycle is one CUDA graph where everything in it is queued on the device
 
     void validate() const;

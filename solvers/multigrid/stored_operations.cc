@@ -97,6 +97,15 @@ namespace leopard
                          std::to_string(expected));
     }
 
+    template <typename Number>
+    void round_to_sixteen_bits(device::DeviceCrs<Number> &A)
+    {
+      if constexpr (std::is_same_v<Number, float>)
+        device::round_to_bfloat16(A);
+      else
+        throw InvalidInput("multigrid: sixteen_bits is true for a multigrid in double precision\n  expected: false, or single precision");
+    }
+
     CrsMatrix<double> numbered(CrsMatrix<double> A)
     {
       std::iota(A.values.begin(), A.values.end(), 0.);
@@ -178,7 +187,9 @@ namespace leopard
         l.b         = algebra->vector(l.n);
         l.r         = algebra->vector(l.n);
         l.crs       = device::permuted<Number>(from[level].matrix, l.order, l.order);
-        l.A         = make_matrix(l.crs);
+        if (level > 0 && options.sixteen_bits)
+          round_to_sixteen_bits(l.crs);
+        l.A = make_matrix(l.crs);
         if (level == 0)
           continue;
         const device::DeviceCrs<Number> P = device::permuted<Number>(from[level].prolongation, l.order, levels[level - 1].order);
@@ -287,7 +298,9 @@ namespace leopard
       return A;
     };
     l.crs = checked(device::permuted<Number>(from.matrix, l.order, l.order, true));
-    l.A   = make_matrix(l.crs);
+    if (level > 0 && options.sixteen_bits)
+      round_to_sixteen_bits(l.crs);
+    l.A = make_matrix(l.crs);
     if (level == 0)
       return;
     const device::Array<int>       &coarse_order = levels[level - 1].order;

@@ -310,6 +310,7 @@ namespace leopard
                                                                              {"Multigrid/Coarse solver", {"cg"}},
                                                                              {"Multigrid/Form", {"stored"}},
                                                                              {"Multigrid/Precision", {"single"}},
+                                                                             {"Multigrid/Level storage", {"bfloat16"}},
                                                                              {"Multigrid/CUDA graph", {"false"}},
                                                                              {"Newton/Max steps", {"1"}},
                                                                              {"Newton/Relative tolerance", {"0.9"}},

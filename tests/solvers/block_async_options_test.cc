@@ -384,25 +384,30 @@ namespace leopard
 
     TEST(Storage, IsLosslessOrRefused)
     {
-      EXPECT_EQ(choose_storage<double>(Storage::automatic, true, false, 0.1), Storage::dictionary);
-      EXPECT_EQ(choose_storage<double>(Storage::automatic, false, true, 0.), Storage::single_precision);
-      EXPECT_EQ(choose_storage<double>(Storage::automatic, false, false, 0.1), Storage::double_precision);
-      EXPECT_EQ(choose_storage<double>(Storage::double_precision, true, true, 0.), Storage::double_precision);
-      EXPECT_EQ(choose_storage<double>(Storage::single_precision, true, true, 0.), Storage::single_precision);
-      EXPECT_THROW(choose_storage<double>(Storage::dictionary, false, true, 0.), InvalidInput);
-      EXPECT_THROW(choose_storage<double>(Storage::single_precision, true, false, 0.1), InvalidInput);
+      EXPECT_EQ(choose_storage<double>(Storage::automatic, true, false, false, 0.1), Storage::dictionary);
+      EXPECT_EQ(choose_storage<double>(Storage::automatic, false, true, false, 0.), Storage::single_precision);
+      EXPECT_EQ(choose_storage<double>(Storage::automatic, false, false, false, 0.1), Storage::double_precision);
+      EXPECT_EQ(choose_storage<double>(Storage::double_precision, true, true, false, 0.), Storage::double_precision);
+      EXPECT_EQ(choose_storage<double>(Storage::single_precision, true, true, false, 0.), Storage::single_precision);
+      EXPECT_THROW(choose_storage<double>(Storage::dictionary, false, true, false, 0.), InvalidInput);
+      EXPECT_THROW(choose_storage<double>(Storage::single_precision, true, false, false, 0.1), InvalidInput);
     }
 
     /** As they are, which options that are meant for doubles call double, or by a dictionary. */
     TEST(Storage, OfFloatsIsSingleOrADictionary)
     {
-      EXPECT_EQ(choose_storage<float>(Storage::automatic, true, true, 0.), Storage::dictionary);
-      EXPECT_EQ(choose_storage<float>(Storage::automatic, false, true, 0.), Storage::single_precision);
+      EXPECT_EQ(choose_storage<float>(Storage::automatic, true, true, false, 0.), Storage::dictionary);
+      EXPECT_EQ(choose_storage<float>(Storage::automatic, false, true, false, 0.), Storage::single_precision);
+      EXPECT_EQ(choose_storage<float>(Storage::automatic, false, true, true, 0.), Storage::bfloat16);
+      EXPECT_EQ(choose_storage<float>(Storage::bfloat16, true, true, true, 0.), Storage::bfloat16);
+      EXPECT_THROW(choose_storage<float>(Storage::bfloat16, true, true, false, 0.), InvalidInput);
+      EXPECT_THROW(choose_storage<double>(Storage::bfloat16, true, true, true, 0.), InvalidInput);
+      EXPECT_EQ(choose_storage<double>(Storage::automatic, false, true, true, 0.), Storage::single_precision);
       for (const Storage wanted : {Storage::double_precision, Storage::single_precision})
-        EXPECT_EQ(choose_storage<float>(wanted, true, true, 0.), Storage::single_precision);
+        EXPECT_EQ(choose_storage<float>(wanted, true, true, false, 0.), Storage::single_precision);
       try
         {
-          choose_storage<float>(Storage::dictionary, false, true, 0.);
+          choose_storage<float>(Storage::dictionary, false, true, false, 0.);
           ADD_FAILURE();
         }
       catch (const InvalidInput &error)
