@@ -7,6 +7,7 @@
 #include <solvers/base/errors.h>
 #include <solvers/krylov/cg.h>
 #include <solvers/matrix/device_matrix.h>
+#include <solvers/matrix/generators.h>
 #include <solvers/multigrid/aggregation.h>
 #include <solvers/multigrid/multigrid.h>
 #include <solvers/refinement/mixed_multigrid.h>
@@ -120,32 +121,17 @@ namespace
 
   /**
    * Each edge between two unknowns gets a coefficient of its own, 1 + strength sin(7 x + 1) cos(5 y) at its middle (x,
-   * y): values that no dictionary holds. Strength below 1, dimensionless.
+   * y); those to the boundary keep theirs. With coordinates in intervals of the finest grid neighbours have nothing in
+   * common, nor have levels: the coarse problems are those of other coefficients around the same mean.
    */
   void vary(MultigridHierarchy &hierarchy, double strength)
   {
     for (MultigridLevel &level : hierarchy.levels)
       {
-        CrsMatrix<double> &A      = level.matrix;
-        const auto         middle = [&](int i, int j, int d) {
-          return (level.coordinates[static_cast<std::size_t>(i) * level.dim + d] + level.coordinates[static_cast<std::size_t>(j) * level.dim + d]) /
-                 2;
+        const auto middle = [&](std::size_t i, std::size_t j, int d) {
+          return (level.coordinates[i * level.dim + d] + level.coordinates[j * level.dim + d]) / 2;
         };
-        for (int i = 0; i < A.n_rows; ++i)
-          {
-            double beside   = 0.;
-            int    diagonal = -1;
-            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-              if (const int j = A.columns[p]; j == i)
-                diagonal = p;
-              else
-                {
-                  const double change = strength * std::sin(7. * middle(i, j, 0) + 1.) * std::cos(5. * middle(i, j, 1)) * A.values[p];
-                  A.values[p] += change;
-                  beside += change;
-                }
-            A.values[diagonal] -= beside;
-          }
+        scale_edges(level.matrix, [&](int i, int j) { return 1. + strength * std::sin(7. * middle(i, j, 0) + 1.) * std::cos(5. * middle(i, j, 1)); });
       }
   }
 
@@ -482,6 +468,14 @@ namespace
         stencil_of(name, settings.delta).validate();
     if (settings.mixed < 0)
       throw InvalidInput("--mixed is " + std::to_string(settings.mixed) + "\n  expected: a number >= 0");
+    const bool only_stored = settings.forms == std::vector<std::string>{"stored"};
+    if (settings.sixteen_bits && !(settings.mixed > 0 && only_stored))
+      throw InvalidInput("--sixteen-bits is given without --mixed, or for other forms than stored\n  expected: --forms stored --mixed 2");
+    const auto is_of_a_line = [](const std::string &name) { return name.rfind("three:", 0) == 0; };
+    if (settings.vary != 0. &&
+        !(std::abs(settings.vary) < 1. && only_stored && std::none_of(settings.cases.begin(), settings.cases.end(), is_of_a_line)))
+      throw InvalidInput("--vary is " + std::to_string(settings.vary) + ", or the form is not stored, or a case has one dimension\n" +
+                         "  expected: a number between -1 and 1, --forms stored, and two or three dimensions");
     if (settings.repetitions < 1)
       throw InvalidInput("--repetitions is " + std::to_string(settings.repetitions) + "\n  expected: a number >= 1");
     if (settings.with_cg && !cuda)

@@ -300,8 +300,8 @@ namespace leopard
     if (multigrid.form == "stencil")
       throw Error(is_rounded + "'Multigrid/Form' is stencil, of which nothing is stored\n  expected: exact, or the form stored");
     if (!is_made_on_device(multigrid.options.smoother))
-      throw Error(is_rounded + "'Multigrid/Smoother' is " + multigrid.options.smoother.method +
-                  "\n  expected: exact, or the smoother async or chebyshev");
+      throw Error(is_rounded + "'Multigrid/Smoother' is " + multigrid.options.smoother.method + "\n  expected: exact, or the smoother " +
+                  joined(method_names(as_smoother, [](const Method &m) { return static_cast<bool>(m.make_on_device); }), ", ", " or "));
   }
 
   void LinearSolverParameters::check_contradictions() const

@@ -295,7 +295,7 @@ namespace leopard::entry_rows
       return first(of_multigrid(r, entry), if_(r.parameters.linear_solver.smoother().omega == OmegaRange::none, is(r, "Multigrid/Smoother")));
     }
 
-    std::string of_graphs(const Run &r, const std::string &entry)
+    std::string of_multigrid_on_gpu(const Run &r, const std::string &entry)
     {
       return first(of_multigrid(r, entry), of_device(r, entry));
     }
@@ -361,9 +361,9 @@ namespace leopard::entry_rows
       {"Multigrid/Smoother omega", effect, effect, of_damped_smoother},
       {"Multigrid/Block shape", effect, effect, of_block_shape},
       {"Multigrid/Precision", effect, effect, of_cycle_precision},
-      {"Multigrid/Level storage", effect, effect, of_graphs},
+      {"Multigrid/Level storage", effect, effect, of_multigrid_on_gpu},
       {"Multigrid/Wait for ghosts", effect, effect, of_ghosts},
-      {"Multigrid/CUDA graph", effect, effect, of_graphs},
+      {"Multigrid/CUDA graph", effect, effect, of_multigrid_on_gpu},
       {"Newton/Max steps", effect, effect, of_newton_or_fused},
       {"Newton/Relative tolerance", effect, effect, of_newton},
       {"Newton/Absolute tolerance", effect, effect, of_newton_or_fused},

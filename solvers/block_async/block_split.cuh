@@ -80,7 +80,7 @@ namespace leopard
   struct ValueFacts
   {
     ValueSet           values, weights;
-    int                not_bfloat; ///< 1: some value has more than 8 significant bits
+    int                not_bfloat; ///< 1: some value, as a float, has more than 8 significant bits
     int                not_single; ///< 1: some value is no single precision number,
     double             lost;       ///< this one
     int                bad_row;    ///< with a value that is not finite, or a diagonal entry that is zero; INT_MAX: none
@@ -144,7 +144,7 @@ namespace leopard
                   {
                     last_bits = bits;
                     values.add(bits);
-                    if ((__float_as_uint(static_cast<float>(value)) & 0xffffu) != 0)
+                    if (facts->not_bfloat == 0 && (__float_as_uint(static_cast<float>(value)) & 0xffffu) != 0)
                       facts->not_bfloat = 1;
                     if (static_cast<double>(static_cast<float>(as_double)) != as_double && facts->not_single == 0)
                       {

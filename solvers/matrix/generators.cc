@@ -92,6 +92,25 @@ namespace leopard
     return seven_point_matrix(n_x, n_y, 1, delta);
   }
 
+  void scale_edges(CrsMatrix<double> &A, const std::function<double(int i, int j)> &factor)
+  {
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        double change   = 0.;
+        int    diagonal = A.row_offsets[i];
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] == i)
+            diagonal = p;
+          else
+            {
+              const double before = A.values[p];
+              A.values[p] *= factor(i, A.columns[p]);
+              change += A.values[p] - before;
+            }
+        A.values[diagonal] -= change;
+      }
+  }
+
   CrsMatrix<double> trefethen_matrix(int n)
   {
     std::vector<int> primes;

@@ -4,6 +4,7 @@
 #include "crs_matrix.h"
 
 #include <cstdint>
+#include <functional>
 
 namespace leopard
 {
@@ -21,6 +22,13 @@ namespace leopard
    * conductances 10^e with e uniform in (-1.5, 1.5), the same for the same seed. Symmetric positive definite.
    */
   CrsMatrix<double> circuit_matrix(int n, std::uint64_t seed);
+
+  /**
+   * Multiplies each entry beside the diagonal by factor(i, j); the diagonal takes up the change, so that row sums stay.
+   * With factors above zero that are the same for (i, j) and (j, i) it gives the edges between unknowns coefficients of
+   * their own. @param A with a diagonal entry in each row.
+   */
+  void scale_edges(CrsMatrix<double> &A, const std::function<double(int i, int j)> &factor);
 
   /** The first n primes on the diagonal, ones where |i - j| is a power of two (1 included). */
   CrsMatrix<double> trefethen_matrix(int n);

@@ -92,6 +92,10 @@ namespace leopard
             "sixteen_bits",
             "true on the backend " + to_string(backend) + " with the smoother " + smoother.method,
             "false, or the backend cuda with a smoother that is made there");
+    require(!sixteen_bits || smoother.block_async.storage == Storage::automatic,
+            "sixteen_bits",
+            "true for a smoother with the storage " + to_string(smoother.block_async.storage),
+            "false, or the storage automatic");
     require(find_method(smoother.method).runs_on(backend, as_smoother),
             "the smoother",
             smoother.method + ", which is sequential",

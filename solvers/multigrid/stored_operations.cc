@@ -97,15 +97,6 @@ namespace leopard
                          std::to_string(expected));
     }
 
-    template <typename Number>
-    void round_to_sixteen_bits(device::DeviceCrs<Number> &A)
-    {
-      if constexpr (std::is_same_v<Number, float>)
-        device::round_to_bfloat16(A);
-      else
-        throw InvalidInput("multigrid: sixteen_bits is true for a multigrid in double precision\n  expected: false, or single precision");
-    }
-
     CrsMatrix<double> numbered(CrsMatrix<double> A)
     {
       std::iota(A.values.begin(), A.values.end(), 0.);
@@ -186,10 +177,7 @@ namespace leopard
         l.x         = algebra->vector(l.n);
         l.b         = algebra->vector(l.n);
         l.r         = algebra->vector(l.n);
-        l.crs       = device::permuted<Number>(from[level].matrix, l.order, l.order);
-        if (level > 0 && options.sixteen_bits)
-          round_to_sixteen_bits(l.crs);
-        l.A = make_matrix(l.crs);
+        take_matrix(l, device::permuted<Number>(from[level].matrix, l.order, l.order), level > 0 && options.sixteen_bits);
         if (level == 0)
           continue;
         const device::DeviceCrs<Number> P = device::permuted<Number>(from[level].prolongation, l.order, levels[level - 1].order);
@@ -297,10 +285,7 @@ namespace leopard
         }
       return A;
     };
-    l.crs = checked(device::permuted<Number>(from.matrix, l.order, l.order, true));
-    if (level > 0 && options.sixteen_bits)
-      round_to_sixteen_bits(l.crs);
-    l.A = make_matrix(l.crs);
+    take_matrix(l, checked(device::permuted<Number>(from.matrix, l.order, l.order, true)), level > 0 && options.sixteen_bits);
     if (level == 0)
       return;
     const device::Array<int>       &coarse_order = levels[level - 1].order;
@@ -309,6 +294,20 @@ namespace leopard
     l.R                                          = make_matrix(from.restriction.n_columns == 0 ? device::transposed(P)
                                                       : checked(device::permuted<Number>(from.restriction, coarse_order, l.order, false)));
     l.smoother = make_smoother(l.crs, smoother_options(l.crs, from.dim, order.block_offsets, options, level), from.dim);
+  }
+
+  template <typename Number>
+  void StoredOperations<Number>::take_matrix(Level &l, device::DeviceCrs<Number> A, bool in_sixteen_bits)
+  {
+    if constexpr (std::is_same_v<Number, float>)
+      {
+        if (in_sixteen_bits)
+          device::round_to_bfloat16(A);
+      }
+    else if (in_sixteen_bits)
+      throw InvalidInput("multigrid: sixteen_bits is true for a multigrid in double precision\n  expected: false, or single precision");
+    l.crs = std::move(A);
+    l.A   = make_matrix(l.crs);
   }
 
   template <typename Number>

@@ -235,6 +235,12 @@ namespace leopard
     /** The host's part is to hand over what the user has: see device_crs.h. */
     void set_up_on_device(const MultigridHierarchy &hierarchy, const LevelOrder &order, int level, const MultigridOptions &options);
 
+    /**
+     * A level's matrix on the device, in its order. @throws InvalidInput for 16 bits and another number type than
+     * float.
+     */
+    static void take_matrix(Level &l, device::DeviceCrs<Number> A, bool in_sixteen_bits);
+
     /** Old rows for set_right_hand_sides() and its like; null: the user's order. */
     std::shared_ptr<int[]> order_of_finest() const;
 

@@ -7,6 +7,7 @@ from program import FILES, ROOT, HostProgram
 VERIFICATION = FILES / "verification"
 TINY = ROOT / "tests/output/tiny_turing.prm"
 MIXED, SINGLE = "Linear solver/Precision=mixed", "Multigrid/Precision=single"
+ON_GPU = ["Linear solver/Backend=cuda", "Multigrid/Level storage=bfloat16"]
 SYNCHRONOUS = "Linear solver/Schedule=synchronous"
 RELAXATIONS = ("async", "jacobi", "gauss-seidel", "ssor", "chebyshev")
 
@@ -137,6 +138,10 @@ class PrecisionThatCannotBe(HostProgram):
             (square, [MIXED, "Linear solver/Method=gmres", "Linear solver/Preconditioner=multigrid"], ["'Multigrid/Precision' = single"]),
             (l_shape, [MIXED, "Linear solver/Method=automatic", "Linear solver/Preconditioner=none"], ["cg with the preconditioner amg (automatic: "]),
             (square, [MIXED, "Multigrid/Full multigrid start=true"], ["'Multigrid/Full multigrid start' is true"]),
+            (square, [*ON_GPU, "Linear solver/Precision=double"], ["'Multigrid/Level storage' is bfloat16, but the cycles are in double precision", "'Linear solver/Precision' = mixed"]),
+            (square, [*ON_GPU, "Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid"], ["the cycles are in double precision", "'Multigrid/Precision' = single"]),
+            (square, [*ON_GPU, MIXED, "Multigrid/Form=stencil"], ["'Multigrid/Form' is stencil, of which nothing is stored"]),
+            (square, [*ON_GPU, MIXED, "Multigrid/Smoother=multicolour-gauss-seidel"], ["'Multigrid/Smoother' is multicolour-gauss-seidel", "exact, or the smoother async", "jacobi", "or chebyshev"]),
             (square, ["Linear solver/Precision=single"], ["'Linear solver/Precision' is 'single'", "double | mixed"])])
 
     def test_the_general_time_loop_says_what_it_cannot_do(self):

@@ -8,15 +8,12 @@
 #include <solvers/matrix/generators.h>
 #include <solvers/matrix/stencil.h>
 #include <solvers/multigrid/multigrid.h>
-#include <solvers/refinement/mixed_multigrid.h>
 #include <solvers/relaxation/chebyshev.h>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -254,100 +251,6 @@ namespace leopard
       EXPECT_TRUE(has(described(3, 1e-4, Storage::double_precision), "stored as double,"));
       EXPECT_THROW(described(256, 1. / 1024, Storage::dictionary), InvalidInput);
       EXPECT_THROW(described(3, 1e-4, Storage::single_precision), InvalidInput);
-    }
-
-    TEST_F(DeviceCrs, RoundedToSixteenBitsItKeepsRowSumsAndSymmetry)
-    {
-      CrsMatrix<double> A = nine_point_stencil(37, 29, 0.1).to_crs();
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          A.values[p] *= A.columns[p] == i ? 8. : std::exp2(3. * std::sin(1. + i + A.columns[p]));
-      const CrsMatrix<float>   before = rounded_to<float>(A);
-      device::DeviceCrs<float> there  = device::to_device(before);
-      device::round_to_bfloat16(there);
-      const CrsMatrix<float> after   = device::to_host(there);
-      int                    changed = 0;
-      for (int i = 0; i < A.n_rows; ++i)
-        {
-          double sum_before = 0., sum_after = 0., largest = 0.;
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            {
-              sum_before += before.values[p];
-              sum_after += after.values[p];
-              largest = std::max(largest, std::abs(static_cast<double>(before.values[p])));
-              if (A.columns[p] == i)
-                continue;
-              std::uint32_t bits;
-              std::memcpy(&bits, &after.values[p], sizeof(bits));
-              EXPECT_EQ(bits & 0xffffu, 0u) << "row " << i;
-              EXPECT_LE(std::abs(after.values[p] - before.values[p]), std::abs(before.values[p]) / 256.f) << "row " << i;
-              changed += after.values[p] != before.values[p];
-              for (int q = A.row_offsets[A.columns[p]]; q < A.row_offsets[A.columns[p] + 1]; ++q)
-                if (A.columns[q] == i)
-                  EXPECT_EQ(after.values[q], after.values[p]) << "row " << i;
-            }
-          EXPECT_NEAR(sum_after, sum_before, 3e-7 * largest) << "row " << i;
-        }
-      EXPECT_GT(changed, A.n_rows);
-      // the values are stored in two bytes, and the blocks relax as those of the rounded matrix
-      BlockAsyncOptions options;
-      options.backend    = Backend::cuda;
-      options.schedule   = Schedule::synchronous;
-      options.block_size = 100;
-      BlockAsync<float> method(there, options);
-      EXPECT_NE(method.description().find("stored as bfloat16,"), std::string::npos) << method.description();
-      options.backend = Backend::reference;
-      std::vector<float> x(A.n_rows, 0.f), b(A.n_rows, 1.f);
-      BlockAsync<float>(after, options).iterate(x.data(), b.data(), 4);
-      const device::Array<float> b_there(b), x_there(std::vector<float>(A.n_rows, 0.f));
-      method.iterate(x_there.data(), b_there.data(), 4);
-      const std::vector<float> found = to_host(x_there, x.size());
-      for (int i = 0; i < A.n_rows; ++i)
-        ASSERT_NEAR(found[i], x[i], 5e-6) << "row " << i;
-    }
-
-    TEST_F(DeviceCrs, LevelsInSixteenBitsCorrectAsWell)
-    {
-      MultigridHierarchy hierarchy = make_hierarchy(five_point_stencil(127, 127, 0.), 4);
-      for (MultigridLevel &level : hierarchy.levels) // edges get coefficients between 0.7 and 1.3, smooth in space; row sums stay
-        for (int i = 0; i < level.matrix.n_rows; ++i)
-          {
-            double change   = 0.;
-            int    diagonal = -1;
-            for (int p = level.matrix.row_offsets[i]; p < level.matrix.row_offsets[i + 1]; ++p)
-              if (const int j = level.matrix.columns[p]; j == i)
-                diagonal = p;
-              else
-                {
-                  const double place =
-                    level.coordinates[2 * i] + level.coordinates[2 * j] + level.coordinates[2 * i + 1] + level.coordinates[2 * j + 1];
-                  const double factor = 1. + 0.3 * std::sin(0.02 * place);
-                  change += (factor - 1.) * level.matrix.values[p];
-                  level.matrix.values[p] *= factor;
-                }
-            level.matrix.values[diagonal] -= change;
-          }
-      MultigridOptions options;
-      options.backend = Backend::cuda;
-      RefinementOptions refinement;
-      refinement.tolerance          = 1e-10;
-      refinement.inner_iterations   = 1;
-      const int                   n = hierarchy.finest_matrix().n_rows;
-      const device::Array<double> b(std::vector<double>(n, 1.));
-      int                         corrections[2] = {};
-      for (const bool sixteen_bits : {false, true})
-        {
-          options.sixteen_bits = sixteen_bits;
-          const device::Array<double> x(std::vector<double>(n, 0.));
-          const RefinementResult      result = make_refinement<float>(hierarchy, options, refinement)->solve(x.data(), b.data());
-          EXPECT_TRUE(result.converged()) << to_string(result.reason);
-          corrections[sixteen_bits] = result.n_corrections;
-        }
-      EXPECT_LE(corrections[1], corrections[0] + 1);
-      EXPECT_THROW(Multigrid<double>(hierarchy, options), InvalidInput);
-      EXPECT_THROW(Multigrid<float>(five_point_stencil(127, 127, 0.), 4, options), InvalidInput);
-      options.backend = Backend::host;
-      EXPECT_THROW(options.validate(), InvalidInput);
     }
 
     TEST_F(DeviceCrs, BlocksOfItRelaxAsThoseOfTheHostsMatrix)
