@@ -28,7 +28,7 @@ namespace leopard
       for (MultigridLevel &level : hierarchy.levels)
         scale_edges(level.matrix, [&](int i, int j) {
           const double *at = level.coordinates.data();
-          return 1. + strength * std::sin(0.02 * (at[2 * i] + at[2 * j] + at[2 * i + 1] + at[2 * j + 1]));
+          return 1. + strength * std::sin(0.02 * (at[2 * i] + at[2 * j]) + 0.013 * (at[2 * i + 1] + at[2 * j + 1]));
         });
       return hierarchy;
     }
