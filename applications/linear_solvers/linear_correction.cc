@@ -31,6 +31,7 @@ namespace leopard
         result.at_rounding        = solved.at_rounding;
         result.ill_conditioned    = solved.ill_conditioned;
         result.final_residual     = solved.final_residual;
+        result.note += solved.note;
         if (n_solves == 0)
           result.convergence_factor = solved.convergence_factor;
         if (!solved.converged)

@@ -19,6 +19,7 @@
 #include <iterator>
 #include <limits>
 #include <thread>
+#include <utility>
 
 namespace leopard
 {
@@ -76,11 +77,12 @@ namespace leopard
                       "and the method runs there, host otherwise.");
     prm.declare_entry(
       "Precision",
-      "double",
-      Selection("double|mixed"),
+      "automatic",
+      Selection("automatic|double|mixed"),
       "mixed: iterative refinement, residual and solution in double, iterations of a relaxation or cycles of multigrid in single "
       "precision, which moves half the bytes; the residual in double decides (on a GPU one rank; not for cg, gmres and direct; see also "
-      "'Multigrid/Precision'). Of async-refinement each block corrects its values in single precision (any number of ranks).");
+      "'Multigrid/Precision'). Of async-refinement each block corrects its values in single precision (any number of ranks). automatic: "
+      "mixed for the method multigrid where 'Multigrid/Precision' = automatic is single, and without a full multigrid start; double otherwise.");
     prm.declare_entry(
       "Max iterations",
       "0",
@@ -262,6 +264,7 @@ namespace leopard
         if (gives_up)
           why += ", 200 iterations at most";
       }
+    choose_precision(task);
     if (corrects_blocks())
       block_async.corrections = precision == "mixed" ? Corrections::single_precision : Corrections::working_precision;
     if (!task.is_needed)
@@ -269,39 +272,6 @@ namespace leopard
     check_contradictions();
     if (!(automatic && task.in_time)) // else the fused time loop may do the steps, which has solvers of its own
       check_precision(0);
-  }
-
-  void LinearSolverParameters::check_precision(unsigned int n_ranks) const
-  {
-    const std::string on_ranks =
-      ", 'Backend' is cuda, but the program runs on " + std::to_string(n_ranks) + " ranks\n  expected: one rank, the backend host, or double";
-    const std::string is_mixed  = "'Linear solver/Precision' is mixed";
-    const bool        in_single = is_krylov() && uses_multigrid() && multigrid.arithmetic == Arithmetic::single_precision;
-    if (precision == "mixed" && !can_refine() && !corrects_blocks())
-      throw Error(is_mixed + ", but the linear solver is " + (automatic ? choice() : name()) + "\n  expected: 'Linear solver/Method' = multigrid, " +
-                  joined(method_names(as_solver), ", ", " or ") + ", or the precision double" +
-                  (uses_multigrid() ? " and 'Multigrid/Precision' = single, for cycles in single precision" : ""));
-    if (refines() && method == "multigrid" && multigrid.options.full_start)
-      throw Error(is_mixed + ", but 'Multigrid/Full multigrid start' is true\n  expected: false, as each correction begins from zero; or double");
-    if (refines() && exchanges_doubles(n_ranks))
-      throw Error(is_mixed + on_ranks);
-    if (uses_multigrid() && multigrid.options.sixteen_bits && backend == "cuda")
-      check_sixteen_bits();
-    if (in_single && exchanges_doubles(n_ranks))
-      throw Error("'Multigrid/Precision' is single" + on_ranks);
-  }
-
-  void LinearSolverParameters::check_sixteen_bits() const
-  {
-    const std::string is_rounded = "'Multigrid/Level storage' is bfloat16, but ";
-    const std::string single     = method == "multigrid" ? "'Linear solver/Precision' = mixed" : "'Multigrid/Precision' = single";
-    if (cycle_arithmetic() != Arithmetic::single_precision)
-      throw Error(is_rounded + "the cycles are in double precision\n  expected: exact, or " + single);
-    if (multigrid.form == "stencil")
-      throw Error(is_rounded + "'Multigrid/Form' is stencil, of which nothing is stored\n  expected: exact, or the form stored");
-    if (!is_made_on_device(multigrid.options.smoother))
-      throw Error(is_rounded + "'Multigrid/Smoother' is " + multigrid.options.smoother.method + "\n  expected: exact, or the smoother " +
-                  joined(method_names(as_smoother, [](const Method &m) { return static_cast<bool>(m.make_on_device); }), ", ", " or "));
   }
 
   void LinearSolverParameters::check_contradictions() const
@@ -508,11 +478,22 @@ namespace leopard
   }
 
   LinearSolver::LinearSolver(
-    const LinearSolverParameters &parameters_, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm_)
+    const LinearSolverParameters &parameters_, const HostMatrix &A_, unsigned int n_components_, LevelSource *levels_, MPI_Comm comm_)
     : parameters(parameters_)
+    , A(A_)
+    , n_components(n_components_)
+    , levels(levels_)
     , comm(comm_)
   {
     const Timer timer;
+    or_in_double([this] { make(); });
+    if (parameters.chose_single)
+      first_guess.reinit(A.locally_owned_range_indices(), comm);
+    seconds = timer.wall_time();
+  }
+
+  void LinearSolver::make()
+  {
     if (parameters.refines() && !parameters.exchanges_doubles(Utilities::MPI::n_mpi_processes(comm))) // see solve()
       implementation = make_refinement_solver(parameters, A, levels, comm);
     else if (parameters.method == "multigrid")
@@ -525,7 +506,6 @@ namespace leopard
       implementation = make_device_krylov_solver(parameters, A, n_components, levels, comm);
     else
       implementation = make_host_krylov_solver(parameters, A, n_components, levels, comm);
-    seconds = timer.wall_time();
   }
 
   LinearSolver::~LinearSolver() = default;
@@ -533,7 +513,7 @@ namespace leopard
   void LinearSolver::update_values()
   {
     const Timer timer;
-    implementation->update_values();
+    or_in_double([this] { implementation->update_values(); });
     seconds += timer.wall_time();
   }
 
@@ -541,6 +521,13 @@ namespace leopard
   {
     parameters.check_precision(Utilities::MPI::n_mpi_processes(comm));
     throw_if_stop_requested(comm);
+    LinearSolveResult result = parameters.chose_single ? solve_or_in_double(x, b, target) : solve_scaled(x, b, target);
+    result.note              = std::exchange(note, "");
+    return result;
+  }
+
+  LinearSolveResult LinearSolver::solve_scaled(HostVector &x, const HostVector &b, const LinearTarget &target)
+  {
     constexpr double smallest = 1e-100, largest = 1e100; // the squares of such norms, times those of tolerances, are numbers
     const double     norm = l2_norm(b);
     if (!std::isfinite(norm))

@@ -10,6 +10,7 @@
 #include <solvers/distributed/gpus/several_gpus.h>
 #include <solvers/triangular/incomplete_preconditioner.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -38,7 +39,7 @@ namespace leopard
     std::string         method         = "automatic"; ///< until choose(); of method_names(as_solver), or cg, gmres, multigrid, direct
     std::string         preconditioner = "none"; ///< for cg and gmres: none, of method_names(as_preconditioner), ilu, ic, aggregation, amg, multigrid
     std::string         backend        = "automatic";
-    std::string         precision      = "double";          ///< or mixed: a refinement with corrections in single precision
+    std::string         precision      = "automatic";       ///< until choose(); double, or mixed: a refinement with corrections in single precision
     int                 max_iterations = 10000;             ///< of a solve; until choose() 0 where the file gives none
     double              relative_tolerance        = 1e-8;   ///< of the residual against the right-hand side, dimensionless
     int                 test_every                = 10;     ///< iterations between two residual tests of a relaxation
@@ -59,8 +60,9 @@ namespace leopard
     int                 factor_sweeps             = 0;         ///< that find the factors; 0: elimination
     MultigridParameters multigrid;                             ///< section "Multigrid"
     SolverChoice        suited;                                ///< what "automatic" chooses where no preconditioner is given; after choose()
-    bool                automatic = false;                     ///< whether method and preconditioner were chosen
-    bool                free      = false;                     ///< and no preconditioner was given
+    bool                chose_single = false;                  ///< whether cycles are in single precision since the file leaves it to the program
+    bool                automatic    = false;                  ///< whether method and preconditioner were chosen
+    bool                free         = false;                  ///< and no preconditioner was given
     std::string         why;                                   ///< the reason
 
     void declare(dealii::ParameterHandler &prm);
@@ -141,7 +143,9 @@ namespace leopard
 
   private:
     /** Whether tau scaling is for the relaxation that solves or preconditions. */
-    bool        takes_tau() const { return relaxation() != nullptr && relaxation()->omega == OmegaRange::damping; }
+    bool takes_tau() const { return relaxation() != nullptr && relaxation()->omega == OmegaRange::damping; }
+    /** Replaces the precisions "automatic". */
+    void        choose_precision(const SolverTask &task);
     void        check_contradictions() const;
     void        check_tau() const;
     void        check_two_stage() const;
@@ -166,16 +170,17 @@ namespace leopard
 
   struct LinearSolveResult
   {
-    int    n_iterations       = 0;     ///< global iterations, Krylov iterations, or 1
-    double final_residual     = 0.;    ///< ||b - A x||_2, computed from x
-    bool   converged          = true;  ///< whether that has reached the tolerance
-    double convergence_factor = 0.;    ///< of a multigrid cycle, in the mean over the second half of them; 0: not known
-    double rate               = 0.;    ///< recent_rate() of an iteration
-    bool   stagnated          = false; ///< as in Progress
-    bool   negative_curvature = false; ///< as in Progress
-    int    n_corrections      = 0;     ///< of a refinement, whose inner iterations the others are; 0: it is none
-    bool   at_rounding        = false; ///< as in Progress
-    bool   ill_conditioned    = false; ///< as in Progress
+    int         n_iterations       = 0;     ///< global iterations, Krylov iterations, or 1
+    double      final_residual     = 0.;    ///< ||b - A x||_2, computed from x
+    bool        converged          = true;  ///< whether that has reached the tolerance
+    double      convergence_factor = 0.;    ///< of a multigrid cycle, in the mean over the second half of them; 0: not known
+    double      rate               = 0.;    ///< recent_rate() of an iteration
+    bool        stagnated          = false; ///< as in Progress
+    bool        negative_curvature = false; ///< as in Progress
+    int         n_corrections      = 0;     ///< of a refinement, whose inner iterations the others are; 0: it is none
+    bool        at_rounding        = false; ///< as in Progress
+    bool        ill_conditioned    = false; ///< as in Progress
+    std::string note;                       ///< what the log should say once; mostly empty
 
     /** How it went on. @param first residual norm. @param goal what it should have come to. */
     Progress progress(double first, double goal) const
@@ -187,14 +192,18 @@ namespace leopard
   /**
    * Solves A x = b by the method, preconditioner and backend of the parameter file. The values of A may change between
    * solves, its sparsity pattern may not. Everything is allocated in the constructor, not in solve().
+   *
+   * Cycles in single precision that the program has chosen (chose_single) give way to cycles in double once: where the
+   * values do not fit, or where a solve diverges or stagnates. It goes on with the newest x that is none the worse, and
+   * `note` says so.
    */
   class LinearSolver
   {
   public:
     /**
-     * Keeps references to A and levels. Collective. @param n_components fields interleaved in A. @param levels where
-     * multigrid has its levels from; what A has beyond their matrices when values change later is thought to act at the
-     * nodes. Other methods do not need it. @throws Error.
+     * Keeps references to A and levels, and a copy of the parameters. Collective. @param n_components fields
+     * interleaved in A. @param levels where multigrid has its levels from; what A has beyond their matrices when values
+     * change later is thought to act at the nodes. Other methods do not need it. @throws Error.
      */
     LinearSolver(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
     ~LinearSolver();
@@ -226,15 +235,32 @@ namespace leopard
     /** Whether details() begin with what omega = tau is, of the values that A has now. */
     bool has_tau() const { return parameters.has_tau(); }
 
+    /** Of multigrid cycles, those of now. */
+    Arithmetic cycle_arithmetic() const { return parameters.cycle_arithmetic(); }
+
     /** What else a log should say when it begins to solve, in lines; mostly empty. */
     std::string details() const;
 
     class Implementation; ///< a family of methods: relaxations, Krylov solvers on host or device, direct solvers
 
   private:
-    const LinearSolverParameters   &parameters;
+    void make();
+    void make_in_double(const std::string &why);
+    /** set_up(), or make_in_double() where that fails. */
+    void or_in_double(const std::function<void()> &set_up);
+    /** The same of a solve. */
+    LinearSolveResult solve_or_in_double(HostVector &x, const HostVector &b, const LinearTarget &target);
+    /** The solve; b and x scaled where squares of b would leave the range of numbers. */
+    LinearSolveResult solve_scaled(HostVector &x, const HostVector &b, const LinearTarget &target);
+
+    LinearSolverParameters          parameters;
+    const HostMatrix               &A;
+    const unsigned int              n_components;
+    LevelSource                    *levels;
     MPI_Comm                        comm;
     std::unique_ptr<Implementation> implementation;
+    HostVector                      first_guess;  ///< where a solve may have to be begun anew
+    std::string                     note;         ///< what the next solve is to say
     double                          seconds = 0.; ///< of set-up
   };
 } // namespace leopard

@@ -61,11 +61,14 @@ namespace leopard
       Selection("automatic|stored|stencil"),
       "Level matrices are stored, or never formed, as the matrix is the same stencil in all rows (uniform mesh, constant coefficients, values "
       "prescribed on the whole boundary; one rank). automatic: a stencil where it is one.");
-    prm.declare_entry("Precision",
-                      "double",
-                      Selection("double|single"),
-                      "Of the cycles where multigrid preconditions cg or gmres, whose vectors are double in any case: single moves half the bytes "
-                      "and takes as many iterations, or one more (on a GPU one rank). The method multigrid has 'Linear solver/Precision'.");
+    prm.declare_entry(
+      "Precision",
+      "automatic",
+      Selection("automatic|double|single"),
+      "Of the cycles where multigrid preconditions cg or gmres, whose vectors are double in any case: single moves half the bytes "
+      "and takes as many iterations, or one more (on a GPU one rank). automatic: single, but double on the backend reference, where a "
+      "reaction may make the matrix indefinite, and with 'Linear solver/Precision' = double; and double from then on where single "
+      "precision does not do, as the log says. The method multigrid has 'Linear solver/Precision'.");
     prm.declare_entry("Level storage",
                       "exact",
                       Selection("exact|bfloat16"),
@@ -93,7 +96,7 @@ namespace leopard
     options.smoother.block_shape         = shape == "tiles" ? BlockShape::tiles : shape == "metis" ? BlockShape::metis : BlockShape::contiguous;
     coarse_solver                        = prm.get("Coarse solver");
     form                                 = prm.get("Form");
-    arithmetic                           = prm.get("Precision") == "single" ? Arithmetic::single_precision : Arithmetic::double_precision;
+    precision                            = prm.get("Precision");
     options.sixteen_bits                 = prm.get("Level storage") == "bfloat16";
     options.use_graph                    = prm.get_bool("CUDA graph");
     prm.leave_subsection();

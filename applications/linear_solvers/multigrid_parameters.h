@@ -20,7 +20,8 @@ namespace leopard
     std::string      coarse_solver = "dense";                      ///< dense, direct, cg, amg
     unsigned int     n_levels      = 0;                            ///< 0: all that the mesh has
     std::string      form          = "automatic";                  ///< stored, stencil, or the latter where it can be had
-    Arithmetic       arithmetic    = Arithmetic::double_precision; ///< of the cycles that precondition
+    std::string      precision     = "automatic";                  ///< of the cycles that precondition, until LinearSolverParameters::choose()
+    Arithmetic       arithmetic    = Arithmetic::double_precision; ///< likewise, after it
 
     void declare(dealii::ParameterHandler &prm);
     /** @param block_async what section "Linear solver" says of async. @throws Error. */

@@ -179,6 +179,7 @@ namespace leopard
     using Clock = std::chrono::steady_clock;
     result.history.clear();
     result.failure.clear();
+    result.note.clear();
     result.converged         = false;
     result.missed            = false;
     result.n_steps           = 0;
@@ -211,6 +212,7 @@ namespace leopard
         update                         = 0.;
         const LinearSolveResult linear = active->solve(update, residual, target);
         result.missed                  = !linear.converged;
+        result.note += linear.note;
         if (result.missed)
           {
             ++missed;
@@ -254,6 +256,7 @@ namespace leopard
       *active, linear_parameters.relative_tolerance, system.scale(history, trial), linear_parameters.max_iterations, "a smaller time step"};
     const auto linear = correction(u, residual, update, [&] { system.residual(u, history, residual); });
     result.failure.clear();
+    result.note              = linear.note;
     result.converged         = true;
     result.n_steps           = 1;
     result.linear_iterations = linear.n_iterations;

@@ -45,6 +45,7 @@ namespace leopard
     double                  residual          = 0.;
     bool                    missed            = false; ///< whether the last linear solve has missed its tolerance
     std::string             failure;                   ///< why it has not converged, for a message; empty if it has
+    std::string             note;                      ///< what the log should say once, as LinearSolveResult's
     std::vector<NewtonStep> history;
 
     /** The history as a table for the log. */

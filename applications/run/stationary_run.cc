@@ -55,6 +55,13 @@ namespace leopard
         context.log.warning(format("sources and fluxes do not balance: they add up to %.3e, which is taken out as a constant source", total));
     }
 
+    /** What the linear solver has to say once. */
+    void say_note(const RunContext &context, const std::string &note)
+    {
+      if (!note.empty())
+        context.log.line("  " + note);
+    }
+
     /** One linear solve; the Jacobian of a problem without reaction is its matrix. */
     template <int dim, int spacedim>
     void solve_linear_problem(const RunContext              &context,
@@ -90,6 +97,7 @@ namespace leopard
         if (discretization.is_singular())
           discretization.balance(residual);
       });
+      say_note(context, result.note);
       context.log.line(format("  %s: %d %s%s, residual %.3e -> %.3e%s",
                               solver.description().c_str(),
                               result.n_iterations,
@@ -125,6 +133,7 @@ namespace leopard
       if (const std::string details = newton.linear_solver().details(); !details.empty())
         context.log.line(indented(details));
       const NewtonResult &result = newton.solve(u, nullptr);
+      say_note(context, result.note);
       context.log.line("  Newton's method with " + newton.linear_solver().description() + ":\n" + result.table());
       if (!result.converged)
         throw ConvergenceFailure(result.failure + "; the residual is " + format("%.3e", result.residual) + " after " +

@@ -224,6 +224,8 @@ namespace leopard
     const NewtonResult &result          = rates.empty() ? newton.solve(u_new, &history, error_tolerance) : newton.solve_linear(u_new, &history);
     if (distribute)
       distribute(u_new);
+    if (!result.note.empty())
+      report.notes.push_back(result.note);
     if (newton.linear_solver().has_tau() && !told_tau)
       {
         report.notes.push_back("of the first step " + newton.linear_solver().details());

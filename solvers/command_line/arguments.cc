@@ -168,7 +168,8 @@ namespace leopard::command_line
                  a.precision,
                  precisions,
                  "in which the method computes, default double; mixed: iterative refinement, residual and solution in double, the method in single "
-                 "(async-refinement: the corrections of blocks); automatic, of async: double or mixed, as the matrix lets expect");
+                 "(async-refinement: the corrections of blocks; multigrid: the cycles); automatic, of async: double or mixed, as the matrix lets "
+                 "expect; of multigrid: mixed");
       app
         .add_option_function<std::string>(
           "--omega",
@@ -306,7 +307,11 @@ namespace leopard::command_line
       if (a.is_relaxation())
         return;
       const std::string expected = "it with --method async, or another relaxation";
-      refuse(a, {"--tune", "--tune-seconds", "--choice", "--theta", "--precision"}, with, expected);
+      refuse(a, {"--tune", "--tune-seconds", "--choice", "--theta"}, with, expected);
+      if (a.method_name != "multigrid")
+        refuse(a, {"--precision"}, with, expected + ", or multigrid");
+      if (a.precision == Precision::single)
+        contradiction("--precision single", with, "mixed, automatic or double");
       if (a.method_name != "automatic")
         refuse(a, {"--test-every"}, with, expected);
       if (a.momentum_from_matrix || a.omega_is_tau)
@@ -360,9 +365,11 @@ namespace leopard::command_line
 
     void check_precision(const Arguments &a)
     {
+      if (a.method_name == "multigrid")
+        return;
       const bool is_automatic = a.precision == Precision::automatic;
       if (is_automatic && (!a.method().has_blocks || a.method().corrects))
-        contradiction("--precision automatic", "--method " + a.method_name, "it with --method async");
+        contradiction("--precision automatic", "--method " + a.method_name, "it with --method async or multigrid");
       if ((a.precision != Precision::mixed && !is_automatic) || a.method().corrects)
         return;
       refuse(a,

@@ -432,6 +432,8 @@ namespace leopard::command_line
     result.preconditioner = attempt.preconditioner;
     result.found_stencil  = attempt.stencil;
     result.largest_shift  = attempt.largest_shift;
+    if (attempt.stencil != nullptr && !result.has("--precision")) // cycles in single precision are safe there
+      result.precision = Precision::automatic;
     if (attempt.max_iterations > 0 && !arguments.has("--max-iterations"))
       result.criteria.max_iterations = attempt.max_iterations;
     return result;

@@ -115,32 +115,35 @@ namespace leopard::command_line
       return SolveStatus::diverged;
     }
 
-    /** Residual and solution in double, the method in single precision. */
-    class Mixed : public SolverOf<float>
+    /** Residual and solution in double, corrections in single precision. */
+    class Mixed : public Solver
     {
     public:
-      Mixed(std::unique_ptr<OuterSystem<float>> system_, std::shared_ptr<Relaxation<float>> relaxation_)
-        : SolverOf<float>(std::move(relaxation_))
-        , system(std::move(system_))
+      Mixed(std::unique_ptr<OuterSystem<float>> system, std::unique_ptr<InnerSolver<float>> inner, MethodInSingle about_)
+        : about(std::move(about_))
+        , refinement(std::move(system), std::move(inner), RefinementOptions())
       {
       }
 
-      std::string name() const override { return "refinement with " + relaxation->name() + " in single precision"; }
-      std::string history_note() const override { return ""; }
+      std::string name() const override { return "refinement with " + about.name + " in single precision"; }
+      std::string description() const override { return about.description; }
+      bool        is_fixed_linear_map() const override { return about.is_fixed_linear_map; }
+      std::string unit() const override { return about.unit; }
 
       SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) override
       {
         const Stopwatch   stopwatch;
         RefinementOptions options;
-        options.tolerance       = criteria.relative_tolerance;
-        options.max_iterations  = criteria.max_iterations;
-        options.max_corrections = criteria.max_iterations;
+        options.tolerance        = criteria.relative_tolerance;
+        options.inner_iterations = about.inner_iterations;
+        options.max_iterations   = criteria.max_iterations;
+        options.max_corrections  = criteria.max_iterations;
         if (criteria.max_seconds > 0.)
           options.asked_to_stop = [&] { return stopwatch.seconds() > criteria.max_seconds; };
-        Refinement<float> refinement(std::move(system), make_inner_solver(relaxation), options);
+        refinement.set_options(options);
         x.assign(b.size(), 0.);
         const RefinementResult found =
-          with_vectors(relaxation->memory_space(), b, x, [&](double *x_, const double *b_) { return refinement.solve(x_, b_); });
+          with_vectors(refinement.memory_space(), b, x, [&](double *x_, const double *b_) { return refinement.solve(x_, b_); });
         std::string text = std::to_string(found.n_corrections) + " corrections of ";
         SolveResult result;
         result.status             = status_of(found.reason);
@@ -158,13 +161,14 @@ namespace leopard::command_line
         result.n_iterations = result.min_iterations = found.n_iterations;
         result.mean_iterations                      = found.n_iterations;
         log("refinement",
-            to_string(found.reason) + " after " + text + " iterations; predicted after the first: " + std::to_string(found.predicted) +
-              " corrections");
+            to_string(found.reason) + " after " + text + " " + about.unit.substr(about.unit.rfind(' ') + 1) +
+              "; predicted after the first: " + std::to_string(found.predicted) + " corrections");
         return result;
       }
 
     private:
-      std::unique_ptr<OuterSystem<float>> system; ///< until it is used
+      const MethodInSingle about;
+      Refinement<float>    refinement;
     };
   } // namespace
 
@@ -176,6 +180,13 @@ namespace leopard::command_line
     std::shared_ptr<Relaxation<float>> relaxation = make_method.in_single(low.matrix);
     if (precision == Precision::single)
       return std::make_unique<InSingle>(std::move(relaxation), std::move(low.scale));
-    return std::make_unique<Mixed>(make_outer_system<float>(A, low.scale, backend, n_threads), std::move(relaxation));
+    const MethodInSingle about = {relaxation->name(), relaxation->description(), relaxation->is_fixed_linear_map(), "global iterations", 0};
+    return make_mixed(make_outer_system<float>(A, low.scale, backend, n_threads), make_inner_solver(std::move(relaxation)), about);
+  }
+
+  std::unique_ptr<Solver>
+  make_mixed(std::unique_ptr<OuterSystem<float>> system, std::unique_ptr<InnerSolver<float>> inner, const MethodInSingle &about)
+  {
+    return std::make_unique<Mixed>(std::move(system), std::move(inner), about);
   }
 } // namespace leopard::command_line

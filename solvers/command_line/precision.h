@@ -41,6 +41,19 @@ namespace leopard::command_line
     std::function<std::unique_ptr<Relaxation<float>>(const CrsMatrix<float> &)>   in_single;
   };
 
+  /** What is said of a method that corrects in single precision, and how often it iterates. */
+  struct MethodInSingle
+  {
+    std::string name, description;
+    bool        is_fixed_linear_map = false;
+    std::string unit                = "global iterations";
+    int         inner_iterations    = 0; ///< of each correction; 0: as RefinementOptions
+  };
+
+  /** Residual and solution in double, corrections by the inner solver. */
+  std::unique_ptr<Solver>
+  make_mixed(std::unique_ptr<OuterSystem<float>> system, std::unique_ptr<InnerSolver<float>> inner, const MethodInSingle &about);
+
   /** @param A in the numbering of the blocks. @throws InvalidInput, DeviceError. */
   std::unique_ptr<Solver> make_solver(const CrsMatrix<double> &A, Precision precision, Backend backend, int n_threads, const MakeMethod &make_method);
 } // namespace leopard::command_line

@@ -9,6 +9,7 @@
 #include "../multigrid/coarse_solvers.h"
 #include "../multigrid/find_stencil.h"
 #include "../multigrid/multigrid.h"
+#include "../refinement/mixed_multigrid.h"
 #include "../triangular/incomplete_preconditioner.h"
 #include "report.h"
 #include "vectors.h"
@@ -269,26 +270,31 @@ namespace leopard::command_line
       return options;
     }
 
-    /** @param preconditions whether something else iterates: then stencils are not worth another matrix. */
-    std::unique_ptr<Multigrid<double>>
-    make_multigrid(const CrsMatrix<double> &A, const Arguments &a, Backend backend, bool preconditions, const Log &log)
+    /** The stencil that multigrid of A has its levels from, if it is one and nothing that is asked for needs rows. */
+    std::optional<Stencil<double>> stencil_for_multigrid(const CrsMatrix<double> &A, const Arguments &a, const Log &log)
     {
-      const double start          = now();
-      const bool   has_own_blocks = a.has("--blocks") || a.has("--block-size") || a.has_nodes(); // those of a stencil are its tiles
-      const auto   known          = a.found_stencil != nullptr ? std::optional<Stencil<double>>(*a.found_stencil) : std::nullopt;
-      if (const auto stencil = preconditions || has_own_blocks ? std::nullopt : known ? known : stencil_in_disguise(A))
-        {
-          log("stencil",
-              "the matrix is one, on " + std::to_string(stencil->n_x) + " x " + std::to_string(stencil->n_y) +
-                (stencil->n_z > 1 ? " x " + std::to_string(stencil->n_z) : "") + " nodes, and so are its levels");
-          return std::make_unique<Multigrid<double>>(*stencil, 0, multigrid_options(a, backend, true));
-        }
+      const bool has_own_blocks = a.has("--blocks") || a.has("--block-size") || a.has_nodes(); // those of a stencil are its tiles
+      if (has_own_blocks)
+        return std::nullopt;
+      auto stencil = a.found_stencil != nullptr ? std::optional<Stencil<double>>(*a.found_stencil) : stencil_in_disguise(A);
+      if (stencil)
+        log("stencil",
+            "the matrix is one, on " + std::to_string(stencil->n_x) + " x " + std::to_string(stencil->n_y) +
+              (stencil->n_z > 1 ? " x " + std::to_string(stencil->n_z) : "") + " nodes, and so are its levels");
+      return stencil;
+    }
+
+    /** By smoothed aggregation. */
+    template <typename Number>
+    std::unique_ptr<Multigrid<Number>> make_aggregation(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
+    {
+      const double       start = now();
       AggregationOptions aggregation;
       aggregation.n_threads      = backend == Backend::reference ? 1 : a.async.n_threads;
       aggregation.block_unknowns = a.block_unknowns;
       if (a.near_null_space_vectors != nullptr)
         aggregation.near_null_space = *a.near_null_space_vectors;
-      auto        multigrid = std::make_unique<Multigrid<double>>(A, aggregation, multigrid_options(a, backend, false));
+      auto        multigrid = std::make_unique<Multigrid<Number>>(A, aggregation, multigrid_options(a, backend, false));
       std::string rows;
       for (int level = multigrid->n_levels() - 1; level >= 0; --level)
         rows += (rows.empty() ? "" : ", ") + std::to_string(multigrid->n_unknowns(level));
@@ -296,6 +302,47 @@ namespace leopard::command_line
           rows + " rows by smoothed aggregation, operator complexity " + number(multigrid->operator_complexity(), 3) + ", set up in " +
             seconds_since(start) + (backend == Backend::cuda && !aggregation.is_scalar() ? " on the host" : ""));
       return multigrid;
+    }
+
+    /** Cycles in single precision correct a solution in double. */
+    std::unique_ptr<Solver> make_mixed_multigrid(
+      const CrsMatrix<double> &A, const std::optional<Stencil<double>> &stencil, const Arguments &a, Backend backend, const Log &log)
+    {
+      const MultigridOptions              options = multigrid_options(a, backend, true);
+      std::unique_ptr<OuterSystem<float>> system;
+      std::shared_ptr<Multigrid<float>>   cycles;
+      if (stencil)
+        {
+          const double weight = weight_for(*stencil);
+          cycles              = std::make_shared<Multigrid<float>>(times(*stencil, weight), 0, options);
+          system              = make_outer_system<float>(*stencil, weight, options.backend, options.n_threads);
+        }
+      else
+        {
+          const double weight = weight_for(A);
+          if (weight == 1.)
+            cycles = make_aggregation<float>(A, a, backend, log);
+          else
+            cycles = make_aggregation<float>(times(A, weight), a, backend, log);
+          if (cycles->is_singular())
+            throw InvalidInput("--precision mixed with multigrid: the matrix is singular, its rows sum to zero\n  expected: --precision double");
+          system = make_outer_system<float>(A, scale_of_weight(weight, A.n_rows), options.backend, options.n_threads);
+        }
+      MethodInSingle about = {"multigrid", cycles->description(), cycles->is_fixed_linear_map(), "cycles"};
+      // on a GPU a residual in double, and the host that waits for it, cost half a cycle; elsewhere a small part of one
+      about.inner_iterations = options.backend == Backend::cuda ? 2 : 1;
+      return make_mixed(std::move(system), make_inner_solver(std::move(cycles)), about);
+    }
+
+    std::unique_ptr<Solver> make_multigrid_method(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
+    {
+      const auto stencil = stencil_for_multigrid(A, a, log);
+      if (a.precision == Precision::mixed || (a.precision == Precision::automatic && backend != Backend::reference))
+        return make_mixed_multigrid(A, stencil, a, backend, log);
+      auto        multigrid = stencil ? std::make_unique<Multigrid<double>>(*stencil, 0, multigrid_options(a, backend, true))
+                                      : make_aggregation<double>(A, a, backend, log);
+      std::string about     = multigrid->description();
+      return std::make_unique<MultigridMethod>(std::move(multigrid), std::move(about));
     }
 
     /** @param on_device receives A if the preconditioner has it on the device. */
@@ -306,7 +353,7 @@ namespace leopard::command_line
         return nullptr;
       if (a.preconditioner == "multigrid")
         {
-          const std::shared_ptr<Multigrid<double>> multigrid = make_multigrid(A, a, backend, true, log);
+          const std::shared_ptr<Multigrid<double>> multigrid = make_aggregation<double>(A, a, backend, log);
           on_device                                          = multigrid->matrix_on_device();
           return make_preconditioner<double>(multigrid);
         }
@@ -402,11 +449,7 @@ namespace leopard::command_line
         return std::make_unique<DirectMethod>(A);
       }
     if (a.method_name == "multigrid")
-      {
-        auto        multigrid = make_multigrid(A, a, backend, false, log);
-        std::string about     = multigrid->description();
-        return std::make_unique<MultigridMethod>(std::move(multigrid), std::move(about));
-      }
+      return make_multigrid_method(A, a, backend, log);
     return make_krylov_method(A, a, backend, log);
   }
 } // namespace leopard::command_line

@@ -17,6 +17,7 @@ namespace leopard
 
     /** See moving_weights(). */
     constexpr double smoothed_share       = 0.15;
+    constexpr double share_of_slab        = 0.35;
     constexpr int    most_weighted_sweeps = 8;
 
     std::string number(double value)
@@ -167,8 +168,9 @@ namespace leopard
             }
     if (!(r <= 1. + 1e-5) || n_sweeps > most_weighted_sweeps) // 1, but for rounding
       return {};
-    r = std::min(r, 1.);
-    return chebyshev_sweep_weights(n_sweeps, std::max(smoothed_share * (1. + r), 1. - r), 1. + r);
+    r                  = std::min(r, 1.);
+    const double share = stencil.is_slab() ? share_of_slab : smoothed_share;
+    return chebyshev_sweep_weights(n_sweeps, std::max(share * (1. + r), 1. - r), 1. + r);
   }
 
   template <typename Number>

@@ -71,7 +71,9 @@ namespace leopard
    * (chebyshev_sweep_weights()) for the eigenvalues of D^-1 A from 0.15 times the largest, or from the smallest, up,
    * with the bounds 1 - r and 1 + r (Gershgorin), where r is the sum of the sizes of the coefficients beside the
    * diagonal over the (smallest) diagonal. The same share is good in two and three dimensions with 3 to 8 sweeps
-   * (benchmarks/results/2026-11-23_h200_moving_tiles.md).
+   * (benchmarks/results/2026-11-23_h200_moving_tiles.md). From 0.35 times the largest where the grid is one slab of
+   * several: the border between slabs does not move with the tiles, and there the larger weights of the wider interval
+   * leave more than they take away.
    * @return none with more sweeps, for which one omega is as good, and where the stencil is not like a Laplacian's:
    * symmetric, no coefficient beside the diagonal of the diagonal's sign, r <= 1.
    */

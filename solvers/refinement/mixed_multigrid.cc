@@ -16,6 +16,14 @@ namespace leopard
       return std::abs(exponent) <= 40 ? 1. : std::ldexp(1., -exponent / 2 * 2);
     }
 
+    double largest_of(const std::vector<double> &values)
+    {
+      double largest = 0.;
+      for (const double value : values)
+        largest = std::max(largest, std::abs(value));
+      return largest;
+    }
+
     void scale_values(std::vector<double> &values, double weight)
     {
       for (double &value : values)
@@ -25,18 +33,18 @@ namespace leopard
 
   double weight_for(const Stencil<double> &A)
   {
-    double largest = A.diagonal.empty() ? std::abs(A.coefficient(0, 0, 0)) : 0.;
-    for (const double value : A.diagonal)
-      largest = std::max(largest, std::abs(value));
-    return weight_for_entry(largest);
+    return weight_for_entry(A.diagonal.empty() ? std::abs(A.coefficient(0, 0, 0)) : largest_of(A.diagonal));
+  }
+
+  double weight_for(const CrsMatrix<double> &A)
+  {
+    return weight_for_entry(largest_of(A.values));
   }
 
   double weight_for(const MultigridHierarchy &hierarchy)
   {
-    double largest = 0.;
-    for (const double value : hierarchy.finest_matrix().values)
-      largest = std::max(largest, std::abs(value));
-    const auto &communication = hierarchy.finest_communication();
+    const double largest       = largest_of(hierarchy.finest_matrix().values);
+    const auto  &communication = hierarchy.finest_communication();
     return weight_for_entry(communication == nullptr ? largest : communication->max(largest));
   }
 
@@ -50,6 +58,12 @@ namespace leopard
     for (double &value : A.coefficients)
       value *= weight;
     scale_values(A.diagonal, weight);
+    return A;
+  }
+
+  CrsMatrix<double> times(CrsMatrix<double> A, double weight)
+  {
+    scale_values(A.values, weight);
     return A;
   }
 

@@ -11,6 +11,7 @@ namespace leopard
    * anyway; then 1. What its matrices are multiplied with before they are rounded.
    */
   double weight_for(const Stencil<double> &A);
+  double weight_for(const CrsMatrix<double> &A);
   double weight_for(const MultigridHierarchy &hierarchy); ///< collective; the same on all ranks
 
   /** The diagonal of S with S^2 = weight, as ScaledMatrix has it; empty for 1. */
@@ -18,6 +19,7 @@ namespace leopard
 
   /** The operators multiplied by a weight; transfers stay. */
   Stencil<double>    times(Stencil<double> A, double weight);
+  CrsMatrix<double>  times(CrsMatrix<double> A, double weight);
   MultigridHierarchy times(MultigridHierarchy hierarchy, double weight);
 
   /**

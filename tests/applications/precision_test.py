@@ -119,7 +119,7 @@ class PrecisionOfSolvers(HostProgram):
         self.leopard(TINY, *settings, "Time stepping/End time=5e-3", "Run/Directory=output/whole")
         self.leopard(TINY, *settings)
         said = self.leopard(TINY, *settings, MIXED, "Time stepping/End time=5e-3", options=["--resume"])
-        self.assertIn("'Linear solver/Precision' from double to mixed", said)
+        self.assertIn("'Linear solver/Precision' from automatic to mixed", said)
         self.assertIn("Newton with refinement with async-(5) in single precision", said)
         loop = self.run_json("tiny_turing")["time_loop"]
         self.assertGreaterEqual(loop["corrections"], loop["newton_steps"])
@@ -127,6 +127,41 @@ class PrecisionOfSolvers(HostProgram):
         whole, resumed = self.statistics("whole")[1][-1], self.statistics("tiny_turing")[1][-1]
         for a, b in zip(whole[10:16], resumed[10:16]):
             self.assertAlmostEqual(a, b, delta=1e-5)
+
+    def chosen(self, file, *settings):
+        """What is said to be the precisions of the linear solver and of the cycles."""
+        self.leopard(file, "Verification/Refinements=0", *settings)
+        solver = self.run_json(file.stem)["linear_solver"]
+        return solver["precision"], solver.get("multigrid_precision")
+
+    def test_the_program_chooses(self):
+        """automatic: cycles in single precision, but where they are not safe or something else is asked for."""
+        square = VERIFICATION / "multigrid_2d.prm"
+        preconditioner = ["Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid"]
+        self.assertEqual(self.chosen(square), ("mixed", "single"))
+        self.assertEqual(self.chosen(self.square(method="automatic")), ("double", "single"))  # cg with multigrid
+        self.assertEqual(self.chosen(square, *preconditioner), ("double", "single"))
+        self.assertEqual(self.chosen(square, *preconditioner, "Linear solver/Precision=double"), ("double", "double"))
+        self.assertEqual(self.chosen(square, *preconditioner, "Multigrid/Precision=double"), ("double", "double"))
+        self.assertEqual(self.chosen(square, "Linear solver/Precision=double"), ("double", "double"))
+        self.assertEqual(self.chosen(square, "Linear solver/Backend=reference", SYNCHRONOUS), ("double", "double"))
+        self.assertEqual(self.chosen(square, "Multigrid/Full multigrid start=true"), ("double", "double"))
+        self.assertEqual(self.chosen(square, "Linear solver/Method=async"), ("double", None))
+        growing = self.write("growing.prm", "set Problem = reaction-diffusion\nsubsection Reaction-diffusion\n set Reaction = expression\n set f = 30*u + 1 - u^3\nend\nsubsection Mesh\n set Global refinements = 4\nend\n"
+                                            "subsection Linear solver\n set Method = gmres\n set Preconditioner = multigrid\nend\n")
+        self.assertEqual(self.chosen(growing), ("double", "double"))  # which may be indefinite
+
+    def test_double_where_single_does_not_do(self):
+        """kappa is above 1e8: a region of the coefficient 1e8 that only its surroundings hold, and the coarsest level is the finest."""
+        island = self.write("island.prm", SQUARE.format(source="1", coefficient="if(abs(x-0.5)<0.2 && abs(y-0.5)<0.2, 1e8, 1)", refinements=4, method="multigrid"))
+        settings = ["Multigrid/Levels=1", "Linear solver/Relative tolerance=1e-6"]
+        self.leopard(island, *settings, "Linear solver/Precision=double")
+        expected = self.run_json("island")["cycles"][-1]["u"]["maximum"]
+        said = self.leopard(island, *settings)
+        self.assertEqual(said.count("multigrid in double precision from now on, as single precision does not do: after "), 1, said)
+        cycle = self.run_json("island")["cycles"][-1]
+        self.assertAlmostEqual(cycle["u"]["maximum"], expected, delta=1e-5 * expected)
+        self.assertIn("V(2,2) multigrid, smoother async", said)
 
 
 class PrecisionThatCannotBe(HostProgram):
@@ -139,10 +174,10 @@ class PrecisionThatCannotBe(HostProgram):
             (l_shape, [MIXED, "Linear solver/Method=automatic", "Linear solver/Preconditioner=none"], ["cg with the preconditioner amg (automatic: "]),
             (square, [MIXED, "Multigrid/Full multigrid start=true"], ["'Multigrid/Full multigrid start' is true"]),
             (square, [*ON_GPU, "Linear solver/Precision=double"], ["'Multigrid/Level storage' is bfloat16, but the cycles are in double precision", "'Linear solver/Precision' = mixed"]),
-            (square, [*ON_GPU, "Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid"], ["the cycles are in double precision", "'Multigrid/Precision' = single"]),
+            (square, [*ON_GPU, "Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid", "Multigrid/Precision=double"], ["the cycles are in double precision", "'Multigrid/Precision' = single"]),
             (square, [*ON_GPU, MIXED, "Multigrid/Form=stencil"], ["'Multigrid/Form' is stencil, of which nothing is stored"]),
             (square, [*ON_GPU, MIXED, "Multigrid/Smoother=multicolour-gauss-seidel"], ["'Multigrid/Smoother' is multicolour-gauss-seidel", "exact, or the smoother async", "jacobi", "or chebyshev"]),
-            (square, ["Linear solver/Precision=single"], ["'Linear solver/Precision' is 'single'", "double | mixed"])])
+            (square, ["Linear solver/Precision=single"], ["'Linear solver/Precision' is 'single'", "automatic | double | mixed"])])
 
     def test_the_general_time_loop_says_what_it_cannot_do(self):
         error = self.failed_run(TINY, MIXED, "Time stepping/Engine=general", says=["'Linear solver/Precision' is mixed, but the linear solver is gmres with the preconditioner async (automatic"])
@@ -154,7 +189,7 @@ class PrecisionThatCannotBe(HostProgram):
         said = self.leopard(TINY, MIXED, SINGLE)
         self.assertIn("time loop: fused", said)
         self.assertEqual(not_used("tiny_turing"), {"Linear solver/Precision", "Multigrid/Precision"})
-        said = self.leopard(VERIFICATION / "multigrid_2d.prm", "Verification/Refinements=0", SINGLE)
+        said = self.leopard(VERIFICATION / "multigrid_2d.prm", "Verification/Refinements=0", SINGLE, "Linear solver/Precision=double")
         self.assertIn("not used: 'Multigrid/Precision' (the method multigrid has 'Linear solver/Precision')\n", said)
         self.assertIn('"multigrid_precision": "double"', json.dumps(self.run_json("multigrid_2d")))
         self.leopard(VERIFICATION / "multigrid_2d.prm", "Verification/Refinements=0", "Linear solver/Method=async", "Linear solver/Test every=3", MIXED, SINGLE)
@@ -188,7 +223,8 @@ class PrecisionThatCannotBe(HostProgram):
         # kappa is above 1e8: a region of the coefficient 1e8 that only its surroundings hold; double can do it
         island = self.write("island.prm", SQUARE.format(source="1", coefficient="if(abs(x-0.5)<0.2 && abs(y-0.5)<0.2, 1e8, 1)", refinements=4, method="multigrid"))
         settings = ["Multigrid/Levels=1", "Linear solver/Relative tolerance=1e-6"]
-        self.leopard(island, *settings)
+        self.leopard(island, *settings, "Linear solver/Precision=double")
+        self.assertNotIn("single precision does not do", self.log("island"))
         self.failed_run(island, *settings, MIXED, says=["too ill-conditioned for single precision", "to try: 'Linear solver/Precision' = double", "= cg with 'Preconditioner' = amg and 'Precision' = double"])
         # a tolerance below what double precision has
         square = self.write("square.prm", SQUARE.format(source="1", coefficient="1", refinements=4, method="async"))

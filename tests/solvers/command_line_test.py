@@ -276,6 +276,34 @@ class Solving(Program):
         self.assertGreater(reached["single"], 1e-9)  # it is not double in disguise
         self.assertIn("stagnated", self.run_it("A.mtx", "--precision", "single", "--tolerance", "1e-12", "--rhs", "b.mtx", code=1)[0])
 
+    def test_precisions_of_multigrid(self):
+        """Of a stencil and of aggregates: as many cycles as in double and the same residual; what cannot be is refused or named."""
+        self.matrix("grid.mtx", laplace(40), 1600)
+        varied = {(i, j): value * (1. + 0.5 * math.sin(i + j)) if i != j else 0. for (i, j), value in laplace(40).items()}
+        for (i, j), value in list(varied.items()):
+            varied[i, i] += abs(value) if i != j else 0.1
+        self.matrix("varied.mtx", varied, 1600)
+        self.matrix("tiny.mtx", {place: 1e-30 * value for place, value in varied.items()}, 1600)
+        self.vector("c.mtx", [math.sin(i) for i in range(1600)])
+        for matrix in ("grid.mtx", "varied.mtx", "tiny.mtx"):
+            cycles = {}
+            for precision in ("double", "mixed", "automatic"):
+                said = self.run_it(matrix, "--method", "multigrid", "--precision", precision, "--tolerance", "1e-11", "--rhs", "c.mtx", "--backend", "host", "--threads", "1")
+                self.assertLess(float(re.search(r"= ([^ ]*), computed anew", said)[1]), 1e-11)
+                self.assertEqual("refinement with multigrid in single precision" in said, precision != "double")
+                cycles[precision] = int(re.search(r"converged after (\d+) cycles", said)[1])
+            self.assertLessEqual(cycles["mixed"], cycles["double"] + 1)
+            self.assertEqual(cycles["automatic"], cycles["mixed"])
+        said = self.run_it("grid.mtx", "--method", "multigrid", "--precision", "automatic", "--backend", "reference")
+        self.assertNotIn("single precision", said)
+        said = self.run_it("grid.mtx")  # the default knows the stencil
+        self.assertIn("refinement with multigrid in single precision", said)
+        singular = {(i, j): value for (i, j), value in laplace(20).items() if i != j}
+        for i, j in list(singular):
+            singular[i, i] = singular.get((i, i), 0.) + 1.
+        self.matrix("singular.mtx", singular, 400)
+        self.assertIn("its rows sum to zero", self.run_it("singular.mtx", "--method", "multigrid", "--precision", "mixed", "--backend", "host", code=1)[1])
+
     def test_precision_automatic(self):
         """The choice, why, and that it is what is done."""
         said = self.run_it("A.mtx", "--precision", "automatic", "--backend", "host")
@@ -721,7 +749,7 @@ class Automatic(Program):
         for options, says in ((["--preconditioner", "async"], "--preconditioner"), (["--method", "async", "--preconditioner", "jacobi"], "--preconditioner"),
                               (["--method", "cg", "--preconditioner", "none", "--smoother", "async"], "--smoother"), (["--method", "cg", "--tune"], "--tune"),
                               (["--method", "cg", "--preconditioner", "none", "--block-size", "8"], "--block-size"), (["--method", "gmres", "--tolerance", "0"], "--tolerance 0"),
-                              (["--method", "multigrid", "--precision", "mixed"], "--precision"), (["--method", "direct", "--omega", "0.5"], "--omega"),
+                              (["--method", "multigrid", "--precision", "single"], "--precision single"), (["--method", "cg", "--precision", "mixed"], "--precision"), (["--method", "direct", "--omega", "0.5"], "--omega"),
                               (["--method", "cg", "--preconditioner", "async", "--momentum"], "--momentum automatic"), (["--method", "direct", "--threads", "2"], "--threads"),
                               (["--method", "cg", "--test-every", "2"], "--test-every"), (["--method", "cg", "--preconditioner", "magic"], "--preconditioner is 'magic'")):
             with self.subTest(options):

@@ -46,6 +46,9 @@ namespace leopard
           EXPECT_LT(largest_difference(moving_weights(laplacian, 5), chebyshev_sweep_weights(5, 0.3, 2.)), 1e-14);
           EXPECT_LT(largest_difference(moving_weights(rounded_to<float>(laplacian), 5), chebyshev_sweep_weights(5, 0.3, 2.)), 1e-5);
         }
+      Stencil<double> slab = five_point_stencil(9, 9, 0.);
+      slab.ghost_above     = true; // whose border stays where it is
+      EXPECT_LT(largest_difference(moving_weights(slab, 5), chebyshev_sweep_weights(5, 0.7, 2.)), 1e-14);
       EXPECT_EQ(moving_weights(twenty_seven_point_stencil(9, 9, 9, 0.), 3).size(), 3u);
       EXPECT_LT(largest_difference(moving_weights(five_point_stencil(9, 9, 4.), 5), chebyshev_sweep_weights(5, 0.5, 1.5)), 1e-14);
       Stencil<double> variable = five_point_stencil(9, 9, 0.);

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "implementation.h"
+
+#include <applications/base/log.h>
+#include <solvers/base/errors.h>
+#include <solvers/base/words.h>
+
+#include <deal.II/base/mpi.h>
+#include <deal.II/base/timer.h>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  void LinearSolverParameters::choose_precision(const SolverTask &task)
+  {
+    const bool in_single = uses_multigrid() && precision != "double" && backend != "reference" && !task.may_be_indefinite;
+    if (multigrid.precision == "automatic")
+      multigrid.arithmetic = is_krylov() && in_single ? Arithmetic::single_precision : Arithmetic::double_precision;
+    else
+      multigrid.arithmetic = multigrid.precision == "single" ? Arithmetic::single_precision : Arithmetic::double_precision;
+    const bool refines_by_itself = precision == "automatic" && method == "multigrid" && in_single && !multigrid.options.full_start;
+    if (precision == "automatic")
+      precision = refines_by_itself ? "mixed" : "double";
+    chose_single = refines_by_itself || (multigrid.precision == "automatic" && multigrid.arithmetic == Arithmetic::single_precision);
+  }
+
+  void LinearSolverParameters::check_precision(unsigned int n_ranks) const
+  {
+    const std::string on_ranks =
+      ", 'Backend' is cuda, but the program runs on " + std::to_string(n_ranks) + " ranks\n  expected: one rank, the backend host, or double";
+    const std::string is_mixed  = "'Linear solver/Precision' is mixed";
+    const bool        in_single = is_krylov() && uses_multigrid() && multigrid.arithmetic == Arithmetic::single_precision;
+    if (precision == "mixed" && !can_refine() && !corrects_blocks())
+      throw Error(is_mixed + ", but the linear solver is " + (automatic ? choice() : name()) + "\n  expected: 'Linear solver/Method' = multigrid, " +
+                  joined(method_names(as_solver), ", ", " or ") + ", or the precision double" +
+                  (uses_multigrid() ? " and 'Multigrid/Precision' = single, for cycles in single precision" : ""));
+    if (refines() && method == "multigrid" && multigrid.options.full_start)
+      throw Error(is_mixed + ", but 'Multigrid/Full multigrid start' is true\n  expected: false, as each correction begins from zero; or double");
+    if (refines() && exchanges_doubles(n_ranks))
+      throw Error(is_mixed + on_ranks);
+    if (uses_multigrid() && multigrid.options.sixteen_bits && backend == "cuda")
+      check_sixteen_bits();
+    if (in_single && exchanges_doubles(n_ranks))
+      throw Error("'Multigrid/Precision' is single" + on_ranks);
+  }
+
+  void LinearSolverParameters::check_sixteen_bits() const
+  {
+    const std::string is_rounded = "'Multigrid/Level storage' is bfloat16, but ";
+    const std::string single     = method == "multigrid" ? "'Linear solver/Precision' = mixed" : "'Multigrid/Precision' = single";
+    if (cycle_arithmetic() != Arithmetic::single_precision)
+      throw Error(is_rounded + "the cycles are in double precision\n  expected: exact, or " + single);
+    if (multigrid.form == "stencil")
+      throw Error(is_rounded + "'Multigrid/Form' is stencil, of which nothing is stored\n  expected: exact, or the form stored");
+    if (!is_made_on_device(multigrid.options.smoother))
+      throw Error(is_rounded + "'Multigrid/Smoother' is " + multigrid.options.smoother.method + "\n  expected: exact, or the smoother " +
+                  joined(method_names(as_smoother, [](const Method &m) { return static_cast<bool>(m.make_on_device); }), ", ", " or "));
+  }
+
+  void LinearSolver::make_in_double(const std::string &why)
+  {
+    implementation.reset(); // the memory is needed for the new one
+    parameters.precision            = "double";
+    parameters.multigrid.arithmetic = Arithmetic::double_precision;
+    parameters.chose_single         = false;
+
+    parameters.multigrid.options.sixteen_bits = false;
+    note = "multigrid in double precision from now on, as single precision does not do: " + why.substr(0, why.find('\n'));
+    make();
+  }
+
+  void LinearSolver::or_in_double(const std::function<void()> &set_up)
+  {
+    const bool is_alone = Utilities::MPI::n_mpi_processes(comm) == 1; // else what fails on this rank may succeed on another one
+    if (!parameters.chose_single || !is_alone)
+      return set_up();
+    try
+      {
+        set_up();
+      }
+    catch (const DeviceError &)
+      {
+        throw;
+      }
+    catch (const Error &error)
+      {
+        make_in_double(error.what());
+      }
+  }
+
+  LinearSolveResult LinearSolver::solve_or_in_double(HostVector &x, const HostVector &b, const LinearTarget &target)
+  {
+    first_guess = x;
+    std::string       why;
+    LinearSolveResult result;
+    try
+      {
+        result                = solve_scaled(x, b, target);
+        const bool has_failed = result.stagnated || result.ill_conditioned || result.negative_curvature;
+        if (result.converged || !has_failed || result.at_rounding) // which is as much as double has
+          return result;
+        why = format("after %d iterations the residual is %.3e and falls no more", result.n_iterations, result.final_residual);
+      }
+    catch (const ConvergenceFailure &failure)
+      {
+        why = failure.what();
+        x   = first_guess;
+      }
+    const Timer timer;
+    make_in_double(why);
+    seconds += timer.wall_time();
+    const int n_iterations = result.n_iterations;
+    result                 = solve_scaled(x, b, target);
+    result.n_iterations += n_iterations;
+    return result;
+  }
+} // namespace leopard
