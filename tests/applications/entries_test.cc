@@ -122,7 +122,7 @@ namespace leopard
         {"stationary, multigrid",
          "set Problem = laplace\nsubsection Laplace\n set Source = 1\nend\nsubsection Mesh\n set Global refinements = 4\nend\n"
          "subsection Multigrid\n set Levels = 3\nend\n" +
-           solver(" set Method = multigrid\n"),
+           solver(" set Method = multigrid\n set Precision = double\n"),
          quiet},
         {"stationary, chebyshev",
          "set Problem = helmholtz\nsubsection Helmholtz\n set Source = 1\n set Delta = 100\nend\n" + tiny + solver(" set Method = chebyshev\n"),
@@ -135,7 +135,7 @@ namespace leopard
          quiet},
         {"stationary, automatic",
          "set Problem = laplace\nsubsection Laplace\n set Source = 1\nend\nsubsection Mesh\n set Global refinements = 4\nend\n"
-         "subsection Multigrid\n set Levels = 3\nend\n" +
+         "subsection Multigrid\n set Levels = 3\n set Precision = double\nend\n" +
            solver(""),
          quiet},
         {"adaptive",
