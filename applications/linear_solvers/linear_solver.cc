@@ -79,8 +79,8 @@ namespace leopard
       "double",
       Selection("double|mixed"),
       "mixed: iterative refinement, residual and solution in double, iterations of a relaxation or cycles of multigrid in single "
-      "precision, which moves half the bytes; the residual in double decides (on a GPU one rank; not for cg, gmres and direct; see also "
-      "'Multigrid/Precision'). Of async-refinement each block corrects its values in single precision (any number of ranks).");
+      "precision, which moves half the bytes; the residual in double decides (not for cg, gmres and direct; see also 'Multigrid/Precision'). "
+      "Of async-refinement each block corrects its values in single precision.");
     prm.declare_entry(
       "Max iterations",
       "0",
@@ -268,27 +268,20 @@ namespace leopard
       return;
     check_contradictions();
     if (!(automatic && task.in_time)) // else the fused time loop may do the steps, which has solvers of its own
-      check_precision(0);
+      check_precision();
   }
 
-  void LinearSolverParameters::check_precision(unsigned int n_ranks) const
+  void LinearSolverParameters::check_precision() const
   {
-    const std::string on_ranks =
-      ", 'Backend' is cuda, but the program runs on " + std::to_string(n_ranks) + " ranks\n  expected: one rank, the backend host, or double";
-    const std::string is_mixed  = "'Linear solver/Precision' is mixed";
-    const bool        in_single = is_krylov() && uses_multigrid() && multigrid.arithmetic == Arithmetic::single_precision;
+    const std::string is_mixed = "'Linear solver/Precision' is mixed";
     if (precision == "mixed" && !can_refine() && !corrects_blocks())
       throw Error(is_mixed + ", but the linear solver is " + (automatic ? choice() : name()) + "\n  expected: 'Linear solver/Method' = multigrid, " +
                   joined(method_names(as_solver), ", ", " or ") + ", or the precision double" +
                   (uses_multigrid() ? " and 'Multigrid/Precision' = single, for cycles in single precision" : ""));
     if (refines() && method == "multigrid" && multigrid.options.full_start)
       throw Error(is_mixed + ", but 'Multigrid/Full multigrid start' is true\n  expected: false, as each correction begins from zero; or double");
-    if (refines() && exchanges_doubles(n_ranks))
-      throw Error(is_mixed + on_ranks);
     if (uses_multigrid() && multigrid.options.sixteen_bits && backend == "cuda")
       check_sixteen_bits();
-    if (in_single && exchanges_doubles(n_ranks))
-      throw Error("'Multigrid/Precision' is single" + on_ranks);
   }
 
   void LinearSolverParameters::check_sixteen_bits() const
@@ -513,7 +506,7 @@ namespace leopard
     , comm(comm_)
   {
     const Timer timer;
-    if (parameters.refines() && !parameters.exchanges_doubles(Utilities::MPI::n_mpi_processes(comm))) // see solve()
+    if (parameters.refines())
       implementation = make_refinement_solver(parameters, A, levels, comm);
     else if (parameters.method == "multigrid")
       implementation = make_multigrid_solver(parameters, A, *levels, comm);
@@ -539,7 +532,7 @@ namespace leopard
 
   LinearSolveResult LinearSolver::solve(HostVector &x, const HostVector &b, const LinearTarget &target)
   {
-    parameters.check_precision(Utilities::MPI::n_mpi_processes(comm));
+    parameters.check_precision();
     throw_if_stop_requested(comm);
     constexpr double smallest = 1e-100, largest = 1e100; // the squares of such norms, times those of tolerances, are numbers
     const double     norm = l2_norm(b);

@@ -65,7 +65,7 @@ namespace leopard
                       "double",
                       Selection("double|single"),
                       "Of the cycles where multigrid preconditions cg or gmres, whose vectors are double in any case: single moves half the bytes "
-                      "and takes as many iterations, or one more (on a GPU one rank). The method multigrid has 'Linear solver/Precision'.");
+                      "and takes as many iterations, or one more. The method multigrid has 'Linear solver/Precision'.");
     prm.declare_entry("Level storage",
                       "exact",
                       Selection("exact|bfloat16"),
