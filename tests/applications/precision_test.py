@@ -215,6 +215,10 @@ class PrecisionOnSeveralRanks(Program):
             self.skipTest("no GPU")
         self.compare_cycles("cuda")
         self.compare_relaxations("cuda")
+        settings = [MIXED, "Multigrid/Form=stored", "Verification/Refinements=0"]
+        exact, rounded = (self.found(VERIFICATION / "multigrid_2d.prm", *settings, "Linear solver/Backend=cuda", f"Multigrid/Level storage={storage}", ranks=2) for storage in ("exact", "bfloat16"))
+        self.assertLessEqual(rounded["linear_iterations"], 2 * exact["linear_iterations"])
+        self.assertAlmostEqual(rounded["u"]["maximum"], exact["u"]["maximum"], delta=1e-9 * exact["u"]["maximum"])
 
 
 if __name__ == "__main__":
