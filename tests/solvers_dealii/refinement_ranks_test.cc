@@ -128,7 +128,8 @@ namespace leopard
     template <typename Solve>
     void compare(Backend backend, int more, const Solve &solve)
     {
-      const Found together = solve(MPI_COMM_WORLD, backend), alone = solve(MPI_COMM_SELF, backend), on_host = solve(MPI_COMM_WORLD, Backend::host);
+      const Found together = solve(MPI_COMM_WORLD, backend), alone = solve(MPI_COMM_SELF, backend),
+                  on_host = backend == Backend::host ? alone : solve(MPI_COMM_SELF, Backend::host);
       for (const Found &other : {alone, on_host})
         {
           EXPECT_NEAR(together.norm, other.norm, 1e-9 * other.norm);
@@ -257,13 +258,14 @@ namespace leopard
       return {static_cast<int>(control.last_step()), x.l2_norm(), x.linfty_norm()};
     }
 
-    /** The same, of a preconditioner in single precision, which takes as many iterations as in double, or one more. */
+    /** The same, of a preconditioner in single precision, which takes as many iterations as in double, or `more`. */
     template <typename Solve>
-    void compare_with_double(Backend backend, const Solve &solve)
+    void compare_with_double(Backend backend, int more, const Solve &solve)
     {
       compare(backend, 1, [&](MPI_Comm comm, Backend where) {
-        const Found in_single = solve(comm, Arithmetic::single_precision, where), in_double = solve(comm, Arithmetic::double_precision, where);
-        EXPECT_LE(std::abs(in_single.n_iterations - in_double.n_iterations), 1);
+        const Found in_single = solve(comm, Arithmetic::single_precision, where),
+                    in_double = solve(MPI_COMM_SELF, Arithmetic::double_precision, where);
+        EXPECT_LE(std::abs(in_single.n_iterations - in_double.n_iterations), more);
         return in_single;
       });
     }
@@ -271,7 +273,7 @@ namespace leopard
     TEST_P(RanksInSingle, CyclesPreconditionAsOneProcessDoes)
     {
       for (const bool adaptive : {false, true})
-        compare_with_double(GetParam(), [adaptive](MPI_Comm comm, Arithmetic arithmetic, Backend backend) {
+        compare_with_double(GetParam(), 1, [adaptive](MPI_Comm comm, Arithmetic arithmetic, Backend backend) {
           const auto                  mesh = make_mesh(comm, adaptive);
           const LevelProblem<2>       problem(*mesh, 1);
           const PreconditionMultigrid multigrid = make_multigrid(problem.hierarchy(), options_for(backend), comm, arithmetic);
@@ -282,7 +284,7 @@ namespace leopard
     TEST_P(RanksInSingle, BlockAsyncPreconditionsAsOneProcessDoes)
     {
       for (const bool adaptive : {false, true})
-        compare_with_double(GetParam(), [adaptive](MPI_Comm comm, Arithmetic arithmetic, Backend backend) {
+        compare_with_double(GetParam(), 3, [adaptive](MPI_Comm comm, Arithmetic arithmetic, Backend backend) {
           const auto             mesh = make_mesh(comm, adaptive);
           const LevelProblem<2>  problem(*mesh, 1);
           PreconditionBlockAsync block_async; // one sweep: blocks do not matter
