@@ -123,7 +123,7 @@ namespace leopard
     , diagonal(diagonal_entries(matrix.matrix))
     , nodes(levels_.nodes())
   {
-    parameters.check_precision(Utilities::MPI::n_mpi_processes(comm));
+    parameters.check_precision();
     copy_values();
     stiffness = matrix.matrix.values;
     update_form();

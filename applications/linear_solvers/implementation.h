@@ -61,7 +61,7 @@ namespace leopard
     const HostMatrix                   &A;
     LocalMatrix                         local;
     const BlockOrder                    order;
-    GhostExchange                       exchange;
+    GhostExchange<double>               exchange;
     ChosenOmega                         omega;
     std::unique_ptr<Relaxation<double>> relaxation; ///< null: none solves or preconditions
     const MPI_Comm                      comm;

@@ -80,8 +80,8 @@ namespace leopard
       "automatic",
       Selection("automatic|double|mixed"),
       "mixed: iterative refinement, residual and solution in double, iterations of a relaxation or cycles of multigrid in single "
-      "precision, which moves half the bytes; the residual in double decides (on a GPU one rank; not for cg, gmres and direct; see also "
-      "'Multigrid/Precision'). Of async-refinement each block corrects its values in single precision (any number of ranks). automatic: "
+      "precision, which moves half the bytes; the residual in double decides (not for cg, gmres and direct; see also "
+      "'Multigrid/Precision'). Of async-refinement each block corrects its values in single precision. automatic: "
       "mixed for the method multigrid where 'Multigrid/Precision' = automatic is single, and without a full multigrid start; double otherwise.");
     prm.declare_entry(
       "Max iterations",
@@ -271,7 +271,7 @@ namespace leopard
       return;
     check_contradictions();
     if (!(automatic && task.in_time)) // else the fused time loop may do the steps, which has solvers of its own
-      check_precision(0);
+      check_precision();
   }
 
   void LinearSolverParameters::check_contradictions() const
@@ -494,7 +494,7 @@ namespace leopard
 
   void LinearSolver::make()
   {
-    if (parameters.refines() && !parameters.exchanges_doubles(Utilities::MPI::n_mpi_processes(comm))) // see solve()
+    if (parameters.refines())
       implementation = make_refinement_solver(parameters, A, levels, comm);
     else if (parameters.method == "multigrid")
       implementation = make_multigrid_solver(parameters, A, *levels, comm);
@@ -519,7 +519,7 @@ namespace leopard
 
   LinearSolveResult LinearSolver::solve(HostVector &x, const HostVector &b, const LinearTarget &target)
   {
-    parameters.check_precision(Utilities::MPI::n_mpi_processes(comm));
+    parameters.check_precision();
     throw_if_stop_requested(comm);
     LinearSolveResult result = parameters.chose_single ? solve_or_in_double(x, b, target) : solve_scaled(x, b, target);
     result.note              = std::exchange(note, "");

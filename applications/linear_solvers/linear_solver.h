@@ -112,10 +112,8 @@ namespace leopard
       const bool in_single = method == "multigrid" ? refines() : multigrid.arithmetic == Arithmetic::single_precision;
       return in_single ? Arithmetic::single_precision : Arithmetic::double_precision;
     }
-    /** Whether what travels between ranks must be double. */
-    bool exchanges_doubles(unsigned int n_ranks) const { return n_ranks > 1 && backend == "cuda"; }
-    /** @throws Error where the precision that is asked for cannot be had. @param n_ranks 0: not known yet. */
-    void check_precision(unsigned int n_ranks) const;
+    /** @throws Error where the precision that is asked for cannot be had. */
+    void check_precision() const;
     /** @throws Error where levels cannot have 16 bits. */
     void check_sixteen_bits() const;
     /** Whether cg has a preconditioner that is made without regard to symmetry. */

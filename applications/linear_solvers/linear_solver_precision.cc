@@ -25,24 +25,17 @@ namespace leopard
     chose_single = refines_by_itself || (multigrid.precision == "automatic" && multigrid.arithmetic == Arithmetic::single_precision);
   }
 
-  void LinearSolverParameters::check_precision(unsigned int n_ranks) const
+  void LinearSolverParameters::check_precision() const
   {
-    const std::string on_ranks =
-      ", 'Backend' is cuda, but the program runs on " + std::to_string(n_ranks) + " ranks\n  expected: one rank, the backend host, or double";
-    const std::string is_mixed  = "'Linear solver/Precision' is mixed";
-    const bool        in_single = is_krylov() && uses_multigrid() && multigrid.arithmetic == Arithmetic::single_precision;
+    const std::string is_mixed = "'Linear solver/Precision' is mixed";
     if (precision == "mixed" && !can_refine() && !corrects_blocks())
       throw Error(is_mixed + ", but the linear solver is " + (automatic ? choice() : name()) + "\n  expected: 'Linear solver/Method' = multigrid, " +
                   joined(method_names(as_solver), ", ", " or ") + ", or the precision double" +
                   (uses_multigrid() ? " and 'Multigrid/Precision' = single, for cycles in single precision" : ""));
     if (refines() && method == "multigrid" && multigrid.options.full_start)
       throw Error(is_mixed + ", but 'Multigrid/Full multigrid start' is true\n  expected: false, as each correction begins from zero; or double");
-    if (refines() && exchanges_doubles(n_ranks))
-      throw Error(is_mixed + on_ranks);
     if (uses_multigrid() && multigrid.options.sixteen_bits && backend == "cuda")
       check_sixteen_bits();
-    if (in_single && exchanges_doubles(n_ranks))
-      throw Error("'Multigrid/Precision' is single" + on_ranks);
   }
 
   void LinearSolverParameters::check_sixteen_bits() const

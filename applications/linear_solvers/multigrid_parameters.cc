@@ -61,14 +61,13 @@ namespace leopard
       Selection("automatic|stored|stencil"),
       "Level matrices are stored, or never formed, as the matrix is the same stencil in all rows (uniform mesh, constant coefficients, values "
       "prescribed on the whole boundary; one rank). automatic: a stencil where it is one.");
-    prm.declare_entry(
-      "Precision",
-      "automatic",
-      Selection("automatic|double|single"),
-      "Of the cycles where multigrid preconditions cg or gmres, whose vectors are double in any case: single moves half the bytes "
-      "and takes as many iterations, or one more (on a GPU one rank). automatic: single, but double on the backend reference, where a "
-      "reaction may make the matrix indefinite, and with 'Linear solver/Precision' = double; and double from then on where single "
-      "precision does not do, as the log says. The method multigrid has 'Linear solver/Precision'.");
+    prm.declare_entry("Precision",
+                      "automatic",
+                      Selection("automatic|double|single"),
+                      "Of the cycles where multigrid preconditions cg or gmres, whose vectors are double in any case: single moves half the bytes "
+                      "and takes as many iterations, or one more. automatic: single, but double on the backend reference, where a "
+                      "reaction may make the matrix indefinite, and with 'Linear solver/Precision' = double; and double from then on where single "
+                      "precision does not do, as the log says. The method multigrid has 'Linear solver/Precision'.");
     prm.declare_entry("Level storage",
                       "exact",
                       Selection("exact|bfloat16"),

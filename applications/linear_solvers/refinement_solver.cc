@@ -50,7 +50,7 @@ namespace leopard
         , local(local_matrix(A_))
         , matrix(local.matrix)
         , order(parameters_, matrix, levels)
-        , exchange(std::make_shared<GhostExchange>(local.owned, local.ghosts, comm_, order.old_row()))
+        , exchange(std::make_shared<GhostExchange<double>>(local.owned, local.ghosts, comm_, order.old_row()))
         , omega(parameters_, matrix, *exchange, comm_)
         , host_x(matrix.n_rows)
         , host_b(matrix.n_rows)
@@ -187,19 +187,19 @@ namespace leopard
                                  "\n  to try: " + advice(progress, parameters, "'Linear solver/Precision' = double"));
       }
 
-      const LinearSolverParameters              &parameters;
-      const HostMatrix                          &A;
-      MPI_Comm                                   comm;
-      LocalMatrix                                local;
-      CrsMatrix<double>                         &matrix; ///< the rank's rows of A, with the values of now, in this order
-      const BlockOrder                           order;
-      const std::shared_ptr<const GhostExchange> exchange;
-      ChosenOmega                                omega;
-      std::vector<double>                        host_x, host_b; ///< likewise
-      std::shared_ptr<Relaxation<float>>         relaxation;     ///< or
-      std::unique_ptr<FieldMultigrid>            multigrid;
-      std::unique_ptr<Refinement<float>>         refinement;
-      DeviceVector<double>                       device_x, device_b;
+      const LinearSolverParameters                      &parameters;
+      const HostMatrix                                  &A;
+      MPI_Comm                                           comm;
+      LocalMatrix                                        local;
+      CrsMatrix<double>                                 &matrix; ///< the rank's rows of A, with the values of now, in this order
+      const BlockOrder                                   order;
+      const std::shared_ptr<const GhostExchange<double>> exchange;
+      ChosenOmega                                        omega;
+      std::vector<double>                                host_x, host_b; ///< likewise
+      std::shared_ptr<Relaxation<float>>                 relaxation;     ///< or
+      std::unique_ptr<FieldMultigrid>                    multigrid;
+      std::unique_ptr<Refinement<float>>                 refinement;
+      DeviceVector<double>                               device_x, device_b;
     };
   } // namespace
 

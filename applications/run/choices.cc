@@ -46,7 +46,7 @@ namespace leopard
     if (parameters.time.engine == "fused" && !why_not.empty())
       refuse_fused_time_loop(why_not);
     if (!why_not.empty())
-      linear.check_precision(0);
+      linear.check_precision();
     const std::string general = (linear.automatic ? linear.choice() : linear.name());
     if (why_not.empty())
       return "time loop: fused, with sweeps and multigrid of its own; if mesh or machine do not allow it the general one with " + general;

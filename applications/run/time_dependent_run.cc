@@ -287,7 +287,7 @@ namespace leopard
           refuse_fused_time_loop(why_not);
         if (!why_not.empty())
           {
-            linear.check_precision(Utilities::MPI::n_mpi_processes(context.comm));
+            linear.check_precision();
             if (says_it)
               context.log.line("time loop: general, since " + std::string(time.engine == "general" ? "" : "the fused one cannot be used: ") +
                                why_not + (time.explicit_reaction() ? "; " : "; Newton with ") + newton->linear_solver().description() +

@@ -38,16 +38,17 @@ namespace leopard
       /** Of a level what aggregates are made of. */
       struct Columns
       {
-        IndexSet                       ghosts; ///< all unknowns of a node, or none
-        CrsMatrix<double>              matrix;
-        NearNullSpace                  space; ///< of own unknowns and ghosts
-        std::shared_ptr<GhostExchange> communication;
+        IndexSet                               ghosts; ///< all unknowns of a node, or none
+        CrsMatrix<double>                      matrix;
+        NearNullSpace                          space; ///< of own unknowns and ghosts
+        std::shared_ptr<GhostExchange<double>> communication;
       };
 
-      Columns         columns_of(const DistributedLevel &level, const NearNullSpace &own_space) const;
-      IndexSet        whole_nodes(const IndexSet &owned, const IndexSet &ghosts, const NearNullSpace &own_space) const;
-      NearNullSpace   with_ghosts(const NearNullSpace &own_space, const IndexSet &owned, const IndexSet &ghosts, const GhostExchange &exchange) const;
-      bool            coarsen(DistributedLevel &fine, NearNullSpace &own_space, DistributedLevel &coarse) const;
+      Columns  columns_of(const DistributedLevel &level, const NearNullSpace &own_space) const;
+      IndexSet whole_nodes(const IndexSet &owned, const IndexSet &ghosts, const NearNullSpace &own_space) const;
+      NearNullSpace
+           with_ghosts(const NearNullSpace &own_space, const IndexSet &owned, const IndexSet &ghosts, const GhostExchange<double> &exchange) const;
+      bool coarsen(DistributedLevel &fine, NearNullSpace &own_space, DistributedLevel &coarse) const;
       DistributedRows times(const CrsMatrix<double> &A, const DistributedRows &rows, const IndexSet &owned_columns) const;
       void            hold_free_motions(std::vector<DistributedLevel> &levels, const NearNullSpace &own_space) const;
 
@@ -78,9 +79,9 @@ namespace leopard
     {
       if (own_space.first_row.empty())
         return ghosts;
-      const GhostExchange    exchange(owned, ghosts, comm);
-      const std::vector<int> node_of = nodes_of_rows(own_space);
-      std::vector<double>    first   = first_of_nodes(own_space, owned), size;
+      const GhostExchange<double> exchange(owned, ghosts, comm);
+      const std::vector<int>      node_of = nodes_of_rows(own_space);
+      std::vector<double>         first   = first_of_nodes(own_space, owned), size;
       for (const int node : node_of)
         size.push_back(own_space.first_of(node + 1) - own_space.first_of(node));
       for (std::vector<double> *numbers : {&first, &size})
@@ -95,10 +96,10 @@ namespace leopard
       return result;
     }
 
-    NearNullSpace AggregationBuilder::with_ghosts(const NearNullSpace &own_space,
-                                                  const IndexSet      &owned,
-                                                  const IndexSet      &ghosts,
-                                                  const GhostExchange &exchange) const
+    NearNullSpace AggregationBuilder::with_ghosts(const NearNullSpace         &own_space,
+                                                  const IndexSet              &owned,
+                                                  const IndexSet              &ghosts,
+                                                  const GhostExchange<double> &exchange) const
     {
       const std::size_t n_own = owned.n_elements(), n = n_own + ghosts.n_elements(), m = own_space.n_vectors;
       NearNullSpace     result = own_space;
@@ -131,7 +132,7 @@ namespace leopard
       Columns result;
       result.ghosts        = whole_nodes(level.owned, ghosts_of(level.matrix, level.owned), own_space);
       result.matrix        = level.matrix.number(level.owned, result.ghosts);
-      result.communication = std::make_shared<GhostExchange>(level.owned, result.ghosts, comm);
+      result.communication = std::make_shared<GhostExchange<double>>(level.owned, result.ghosts, comm);
       result.space         = with_ghosts(own_space, level.owned, result.ghosts, *result.communication);
       return result;
     }
@@ -180,13 +181,13 @@ namespace leopard
     /** As on one rank, with the whole of the coarsest level on each of them. */
     void AggregationBuilder::hold_free_motions(std::vector<DistributedLevel> &levels, const NearNullSpace &own_space) const
     {
-      DistributedLevel   &level  = levels.back();
-      const IndexSet      ghosts = ghosts_of(level.matrix, level.owned);
-      const GhostExchange exchange(level.owned, ghosts, comm);
-      CrsMatrix<double>   own = level.matrix.number(level.owned, ghosts);
-      const GlobalNumbers numbers(own, &exchange, comm);
-      CrsMatrix<double>   A = numbers.gathered(own, comm);
-      NearNullSpace       space;
+      DistributedLevel           &level  = levels.back();
+      const IndexSet              ghosts = ghosts_of(level.matrix, level.owned);
+      const GhostExchange<double> exchange(level.owned, ghosts, comm);
+      CrsMatrix<double>           own = level.matrix.number(level.owned, ghosts);
+      const GlobalNumbers         numbers(own, &exchange, comm);
+      CrsMatrix<double>           A = numbers.gathered(own, comm);
+      NearNullSpace               space;
       space.n_vectors = own_space.n_vectors;
       space.values    = gathered(own_space.values, comm);
       if (!own_space.first_row.empty())
@@ -227,7 +228,7 @@ namespace leopard
         throw InvalidInput("aggregation: a rank gives " + std::to_string(static_cast<int>(n_vectors.min)) +
                            " vectors of the near null space and another " + std::to_string(static_cast<int>(n_vectors.max)) +
                            "\n  expected: as many on each, of its own rows");
-      space = make_near_null_space(n, options.block_unknowns, options.near_null_space, GhostExchange(A.owned, A.ghosts, comm));
+      space = make_near_null_space(n, options.block_unknowns, options.near_null_space, GhostExchange<double>(A.owned, A.ghosts, comm));
       std::vector<DistributedLevel> levels(1);
       levels[0].owned  = A.owned;
       levels[0].matrix = DistributedRows(A, IndexSet(A.owned.size()));

@@ -37,7 +37,7 @@ namespace leopard
         level.interface_transpose = number(from.interface_transpose, from);
       }
     if (several_ranks)
-      level.communication = std::make_shared<GhostExchange>(from.owned, from.ghosts, comm);
+      level.communication = std::make_shared<GhostExchange<double>>(from.owned, from.ghosts, comm);
     return level;
   }
 } // namespace leopard

@@ -343,7 +343,7 @@ namespace leopard
         {
           hierarchy.matrix = DistributedRows(A, constrained_rows).number(A.owned, global_ghosts);
           if (distributed)
-            hierarchy.communication = std::make_shared<GhostExchange>(A.owned, global_ghosts, comm);
+            hierarchy.communication = std::make_shared<GhostExchange<double>>(A.owned, global_ghosts, comm);
         }
       return hierarchy;
     }

@@ -262,11 +262,7 @@ namespace leopard
   void PreconditionBlockAsync::initialize(const dealii::TrilinosWrappers::SparseMatrix &A, const AdditionalData &additional_data)
   {
     require_square(A, "PreconditionBlockAsync");
-    const MPI_Comm     comm    = A.get_mpi_communicator();
-    const unsigned int n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm);
-    if (additional_data.arithmetic == Arithmetic::single_precision && additional_data.backend == Backend::cuda && n_ranks > 1)
-      fail("single precision is asked for on " + std::to_string(n_ranks) + " ranks with GPUs, whose ghosts travel in double",
-           "one rank, the backend host, or double precision");
+    const MPI_Comm        comm = A.get_mpi_communicator();
     LocalMatrix           local;
     AdditionalData        chosen = additional_data;
     TauEstimate           tau;
@@ -279,7 +275,7 @@ namespace leopard
           make_relaxable(local.matrix);
           local.matrix.validate();
         });
-        const GhostExchange exchange(local.owned, local.ghosts, comm);
+        const GhostExchange<double> exchange(local.owned, local.ghosts, comm);
         tau          = tau_of(local.matrix, exchange, chosen, dealii::Utilities::MPI::this_mpi_process(comm));
         chosen.omega = tau.omega;
       }
@@ -287,7 +283,7 @@ namespace leopard
       local = local_matrix(A);
       made  = std::make_unique<Data>(std::move(local.matrix), chosen);
     });
-    made->communication             = std::make_shared<const GhostExchange>(local.owned, local.ghosts, comm, made->old_row);
+    made->communication             = std::make_shared<const GhostExchange<double>>(local.owned, local.ghosts, comm, made->old_row);
     const std::vector<double> scale = made->scale();
     together(comm, [&] { made->make_relaxation(scale); });
     made->n_global_rows = A.m();

@@ -70,7 +70,7 @@ namespace leopard
       Backend    backend          = Backend::host;                ///< host, cuda or reference
       BlockShape block_shape      = BlockShape::tiles;            ///< tiles: compact, of the coordinates, or METIS; vectors keep their order
       int        n_threads        = 0;                            ///< backend host; 0: what dealii::MultithreadInfo::n_threads() allows
-      Arithmetic arithmetic       = Arithmetic::double_precision; ///< single_precision: iterations move half the bytes; on GPUs one rank
+      Arithmetic arithmetic       = Arithmetic::double_precision; ///< single_precision: iterations move half the bytes
       /**
        * Tiles: of the rank's rows, dim numbers each, or of nodes whose rows (equally many each) stand together
        * (support_points()). Without them blocks are compact parts of the matrix' graph, by METIS, some seconds a

@@ -32,16 +32,15 @@ namespace leopard
    *
    * With Arithmetic::single_precision the cycle moves half the bytes: vectors stay double, src is multiplied with a
    * power of two of its size before it is rounded, so that it keeps its digits whatever its units are. To the solver
-   * this is a preconditioner whose results are changed by some roundings of float. On several ranks with the backends
-   * reference and host.
+   * this is a preconditioner whose results are changed by some roundings of float. On several ranks ghosts travel as
+   * floats.
    */
   class PreconditionMultigrid
   {
   public:
     /**
      * Stored matrices, for example of make_multigrid_hierarchy(). @param coarse in double whatever the arithmetic.
-     * @throws InvalidInput, DeviceError, as Multigrid; InvalidInput for several ranks in single precision on a GPU, on
-     * all of them.
+     * @throws InvalidInput, DeviceError, as Multigrid.
      */
     PreconditionMultigrid(const MultigridHierarchy             &hierarchy,
                           const MultigridOptions               &options,

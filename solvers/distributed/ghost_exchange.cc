@@ -33,7 +33,8 @@ namespace leopard
     }
   } // namespace
 
-  GhostExchange::GhostExchange(const dealii::IndexSet &owned, const dealii::IndexSet &ghosts, MPI_Comm comm_, const std::vector<int> &old_row)
+  template <typename Number>
+  GhostExchange<Number>::GhostExchange(const dealii::IndexSet &owned, const dealii::IndexSet &ghosts, MPI_Comm comm_, const std::vector<int> &old_row)
     : comm(comm_)
     , pattern(pattern_of(dealii::Utilities::MPI::Partitioner(owned, ghosts, comm)).in_order(old_row))
     , own_comm(duplicate(comm))
@@ -42,7 +43,9 @@ namespace leopard
     ghosts_anywhere = dealii::Utilities::MPI::max(static_cast<int>(pattern.received.size()), comm) > 0;
   }
 
-  GhostExchange::GhostExchange(const GhostExchange &other, const std::vector<int> &old_row)
+  template <typename Number>
+  template <typename Other>
+  GhostExchange<Number>::GhostExchange(const GhostExchange<Other> &other, const std::vector<int> &old_row)
     : comm(other.comm)
     , ghosts_anywhere(other.ghosts_anywhere)
     , pattern(other.pattern.in_order(old_row))
@@ -51,19 +54,27 @@ namespace leopard
   {
   }
 
-  std::unique_ptr<const Communication<double>> GhostExchange::reordered(const std::vector<int> &old_row) const
+  template <typename Number>
+  std::unique_ptr<const Communication<Number>> GhostExchange<Number>::reordered(const std::vector<int> &old_row) const
   {
-    return std::make_unique<GhostExchange>(*this, old_row);
+    return std::unique_ptr<const Communication<Number>>(new GhostExchange<Number>(*this, old_row));
   }
 
-  void GhostExchange::update_ghosts(double *x, MemorySpace space) const
+  template <typename Number>
+  std::unique_ptr<const Communication<float>> GhostExchange<Number>::in_single() const
+  {
+    return std::unique_ptr<const Communication<float>>(new GhostExchange<float>(*this, std::vector<int>()));
+  }
+
+  template <typename Number>
+  void GhostExchange<Number>::update_ghosts(Number *x, MemorySpace space) const
   {
     if (ghosts_anywhere)
       exchange->update(x, space);
   }
 
   template <typename Number>
-  class GhostExchange::Loose : public LooseExchange<Number>
+  class GhostExchange<Number>::Loose : public LooseExchange<Number>
   {
   public:
     explicit Loose(const GhostExchange &ghosts)
@@ -77,62 +88,37 @@ namespace leopard
     const std::unique_ptr<MpiExchange> exchange;
   };
 
-  std::unique_ptr<LooseExchange<double>> GhostExchange::loose() const
+  template <typename Number>
+  std::unique_ptr<LooseExchange<Number>> GhostExchange<Number>::loose() const
   {
-    return std::make_unique<Loose<double>>(*this);
+    return std::make_unique<Loose>(*this);
   }
 
-  class GhostExchange::InSingle : public Communication<float>
-  {
-  public:
-    InSingle(const GhostExchange &other, const std::vector<int> &old_row)
-      : ghosts(other, old_row)
-    {
-    }
-
-    void update_ghosts(float *x, MemorySpace space) const override
-    {
-      if (ghosts.ghosts_anywhere)
-        ghosts.exchange->update(x, space);
-    }
-    std::unique_ptr<LooseExchange<float>> loose() const override { return std::make_unique<Loose<float>>(ghosts); }
-    double                                sum(double value) const override { return ghosts.sum(value); }
-    double                                max(double value) const override { return ghosts.max(value); }
-    bool                                  is_distributed() const override { return ghosts.is_distributed(); }
-    bool                                  has_ghosts() const override { return ghosts.has_ghosts(); }
-
-    std::unique_ptr<const Communication<float>> reordered(const std::vector<int> &old_row) const override
-    {
-      return std::make_unique<InSingle>(ghosts, old_row);
-    }
-    std::unique_ptr<const Communication<float>> in_single() const override { return reordered({}); }
-
-  private:
-    const GhostExchange ghosts;
-  };
-
-  std::unique_ptr<const Communication<float>> GhostExchange::in_single() const
-  {
-    return std::make_unique<InSingle>(*this, std::vector<int>());
-  }
-
-  double GhostExchange::sum(double value) const
+  template <typename Number>
+  double GhostExchange<Number>::sum(double value) const
   {
     return dealii::Utilities::MPI::sum(value, comm);
   }
 
-  double GhostExchange::max(double value) const
+  template <typename Number>
+  double GhostExchange<Number>::max(double value) const
   {
     return dealii::Utilities::MPI::max(value, comm);
   }
 
-  bool GhostExchange::is_distributed() const
+  template <typename Number>
+  bool GhostExchange<Number>::is_distributed() const
   {
     return dealii::Utilities::MPI::n_mpi_processes(comm) > 1;
   }
 
-  bool GhostExchange::has_ghosts() const
+  template <typename Number>
+  bool GhostExchange<Number>::has_ghosts() const
   {
     return ghosts_anywhere;
   }
+
+#define INSTANTIATE(Number) template class GhostExchange<Number>;
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -16,9 +16,10 @@ namespace leopard
    * Brings the ghost values of a distributed vector up to date and sums over ranks (MPI). Vectors have the rank's own
    * entries first and then one entry for each element of `ghosts`, in its order, in host or device memory; from
    * the device only the values that travel are copied to the host. It has a communicator of its own, which those in
-   * other orders share: destruction is collective, in the same order on all ranks.
+   * other orders and of other number types share: destruction is collective, in the same order on all ranks.
    */
-  class GhostExchange : public Communication<double>
+  template <typename Number>
+  class GhostExchange : public Communication<Number>
   {
   public:
     /**
@@ -27,25 +28,26 @@ namespace leopard
      * Partition).
      */
     GhostExchange(const dealii::IndexSet &owned, const dealii::IndexSet &ghosts, MPI_Comm comm, const std::vector<int> &old_row = {});
-    /** The same for own entries in a new order: entry i is the old_row[i]-th of other's. */
-    GhostExchange(const GhostExchange &other, const std::vector<int> &old_row);
 
-    void update_ghosts(double *x, MemorySpace space) const override;
+    void update_ghosts(Number *x, MemorySpace space) const override;
     /** An MpiExchange of its own communicator, which may outlive this object. */
-    std::unique_ptr<LooseExchange<double>> loose() const override;
+    std::unique_ptr<LooseExchange<Number>> loose() const override;
     double                                 sum(double value) const override;
     double                                 max(double value) const override;
     bool                                   is_distributed() const override;
     bool                                   has_ghosts() const override;
 
-    std::unique_ptr<const Communication<double>> reordered(const std::vector<int> &old_row) const override;
-    /** Of vectors in host memory; from the device they travel in double precision only. */
-    std::unique_ptr<const Communication<float>> in_single() const override;
+    std::unique_ptr<const Communication<Number>> reordered(const std::vector<int> &old_row) const override;
+    std::unique_ptr<const Communication<float>>  in_single() const override;
 
   private:
-    template <typename Number>
+    template <typename>
+    friend class GhostExchange;
     class Loose;
-    class InSingle;
+
+    /** The same for own entries in a new order: entry i is the old_row[i]-th of other's. */
+    template <typename Other>
+    GhostExchange(const GhostExchange<Other> &other, const std::vector<int> &old_row);
 
     const MPI_Comm                     comm;
     bool                               ghosts_anywhere;

@@ -26,9 +26,8 @@ namespace leopard
 
   /**
    * The exchange of one pattern, as Transport::connect() makes it: values go to the ranks that the pattern names, to no
-   * other. Vectors are in the transport's memory space, and double or float (in device memory by MPI messages: double,
-   * else InvalidInput on all ranks). Nothing is allocated in a call but the first. On the device calls are queued if
-   * Transport::is_queued(), and wait otherwise. Destruction is collective.
+   * other. Vectors are in the transport's memory space, of any number type. Nothing is allocated in a call but the
+   * first. On the device calls are queued if Transport::is_queued(), and wait otherwise. Destruction is collective.
    */
   class Exchange
   {

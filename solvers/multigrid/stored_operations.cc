@@ -68,20 +68,14 @@ namespace leopard
                           " are free\n  expected: a smaller problem, a larger GPU, more ranks on more GPUs, or the backend host");
     }
 
-    /**
-     * For vectors of Numbers; null for one rank in another number type than double. @throws InvalidInput where these
-     * do not travel.
-     */
+    /** For vectors of Numbers; null for one rank in another number type than double. */
     template <typename Number>
-    std::shared_ptr<const Communication<Number>> for_number(const std::shared_ptr<const Communication<double>> &communication, Backend backend)
+    std::shared_ptr<const Communication<Number>> for_number(const std::shared_ptr<const Communication<double>> &communication)
     {
       if constexpr (std::is_same_v<Number, double>)
         return communication;
       else if (communication == nullptr || !communication->is_distributed())
         return nullptr;
-      else if (backend == Backend::cuda)
-        throw InvalidInput(
-          "multigrid: several ranks with GPUs, and another number type than double\n  expected: one rank, the backend host, or double");
       else
         return communication->in_single();
     }
@@ -131,7 +125,7 @@ namespace leopard
         rows                 = hierarchy.matrix.n_rows;
         global_columns       = hierarchy.matrix.n_columns;
         global_residual      = algebra->vector(global_columns);
-        global_communication = for_number<Number>(hierarchy.communication, options.backend);
+        global_communication = for_number<Number>(hierarchy.communication);
       }
     else
       {
@@ -220,7 +214,7 @@ namespace leopard
     l.text                      = order.text;
     l.old_row                   = std::move(order.old_row);
     l.order                     = std::move(order.on_device);
-    l.communication             = for_number<Number>(from.communication, options.backend);
+    l.communication             = for_number<Number>(from.communication);
     l.has_ghosts                = l.communication != nullptr && l.communication->has_ghosts();
     if (l.has_ghosts && !host_order(l).empty())
       l.communication = l.communication->reordered(host_order(l));

@@ -61,10 +61,9 @@ namespace leopard
       SystemOverRanks(std::unique_ptr<OuterSystem<Number>> own_, int n_columns, std::shared_ptr<const Communication<double>> communication_)
         : OverRanks<Number, OuterSystem<Number>>(std::move(own_), communication_)
         , communication(std::move(communication_))
-        , with_ghosts(n_columns)
+        , with_ghosts(
+            make_mixed_vectors<Number>(n_columns, 1., own->memory_space() == MemorySpace::device ? Backend::cuda : Backend::host, 1)->double_vector())
       {
-        if (own->memory_space() != MemorySpace::host)
-          throw InvalidInput("refinement on several ranks: the system is on a GPU\n  expected: host memory");
       }
 
       double norm_of_matrix() const override { return this->largest_of_all(own->norm_of_matrix()); }
@@ -72,9 +71,9 @@ namespace leopard
 
       RoundedNorms residual(Number *low, const double *x, const double *b, double unit, double factor) override
       {
-        own->copy(with_ghosts.data(), x);
-        communication->update_ghosts(with_ghosts.data(), MemorySpace::host);
-        return this->of_all(own->residual(low, with_ghosts.data(), b, unit, factor));
+        own->copy(with_ghosts.get(), x);
+        communication->update_ghosts(with_ghosts.get(), own->memory_space());
+        return this->of_all(own->residual(low, with_ghosts.get(), b, unit, factor));
       }
 
       RoundedNorms
@@ -91,7 +90,7 @@ namespace leopard
       using OverRanks<Number, OuterSystem<Number>>::own;
 
       const std::shared_ptr<const Communication<double>> communication;
-      std::vector<double>                                with_ghosts; ///< workspace
+      const std::shared_ptr<double[]>                    with_ghosts; ///< workspace, where own's vectors are
     };
   } // namespace
 

@@ -19,8 +19,8 @@ namespace leopard
 
   /**
    * @param own of this rank's rows, whose columns from n_rows on are ghosts, and on which it is told `scale` with
-   * n_columns entries. @param n_columns of its matrix. @param communication of vectors with these ghosts. @return own
-   * itself where there is one rank. @throws InvalidInput for several and a GPU.
+   * n_columns entries. @param n_columns of its matrix. @param communication of vectors with these ghosts, in the memory
+   * that own's are in. @return own itself where there is one rank.
    */
   template <typename Number>
   std::unique_ptr<OuterSystem<Number>>

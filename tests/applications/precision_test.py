@@ -2,7 +2,7 @@
 """Single precision inside double: refinement ('Linear solver/Precision'), and cycles that precondition ('Multigrid/Precision')."""
 import json
 
-from program import FILES, ROOT, HostProgram
+from program import FILES, ROOT, HostProgram, Program, has_gpu
 
 VERIFICATION = FILES / "verification"
 TINY = ROOT / "tests/output/tiny_turing.prm"
@@ -195,30 +195,6 @@ class PrecisionThatCannotBe(HostProgram):
         self.leopard(VERIFICATION / "multigrid_2d.prm", "Verification/Refinements=0", "Linear solver/Method=async", "Linear solver/Test every=3", MIXED, SINGLE)
         self.assertLessEqual({"Multigrid/Precision", "Linear solver/Test every"}, not_used("multigrid_2d"))
 
-    def test_several_ranks(self):
-        """What one rank finds, in as many cycles or about as many iterations; with a matrix that is scaled, too."""
-        square, l_shape = VERIFICATION / "multigrid_2d.prm", VERIFICATION / "multigrid_l_shape.prm"
-        stored = ["Multigrid/Form=stored", SYNCHRONOUS, "Verification/Refinements=0"]
-        for file, settings in ((square, [MIXED, *stored]), (square, [SINGLE, *stored, "Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid"]),
-                               (l_shape, [MIXED, SYNCHRONOUS, "Linear solver/Method=multigrid", "Linear solver/Preconditioner=none", "Mesh/Adaptive cycles=2"])):
-            found = []
-            for ranks in (1, 2):
-                said = self.leopard(file, *settings, "Linear solver/Relative tolerance=1e-11", ranks=ranks)
-                self.assertIn("multigrid in single precision", said)
-                found.append(self.run_json(file.stem)["cycles"][-1])
-            self.assertLessEqual(found[1]["linear_iterations"], found[0]["linear_iterations"] + 1, f"{file} {settings}")
-            self.assertAlmostEqual(found[1]["u"]["maximum"], found[0]["u"]["maximum"], delta=1e-9 * found[0]["u"]["maximum"])
-        for method, size in (("async", "1"), ("chebyshev", "1"), ("jacobi", "1e30")):
-            file = self.write("square.prm", SQUARE.format(source=size, coefficient=size, refinements=4, method=method))
-            found = []
-            for ranks in (1, 2):
-                self.leopard(file, MIXED, ranks=ranks)
-                found.append(self.run_json("square")["cycles"][-1])
-                self.assertLessEqual(found[-1]["corrections"], 4)
-            self.assertLessEqual(found[1]["linear_iterations"], 1.5 * found[0]["linear_iterations"], method)
-            self.assertAlmostEqual(found[1]["u"]["maximum"], found[0]["u"]["maximum"], delta=1e-9 * found[0]["u"]["maximum"])
-        self.assertIn("time loop: fused", self.leopard(TINY, MIXED, ranks=2))
-
     def test_what_fails_is_named(self):
         # kappa is above 1e8: a region of the coefficient 1e8 that only its surroundings hold; double can do it
         island = self.write("island.prm", SQUARE.format(source="1", coefficient="if(abs(x-0.5)<0.2 && abs(y-0.5)<0.2, 1e8, 1)", refinements=4, method="multigrid"))
@@ -232,6 +208,53 @@ class PrecisionThatCannotBe(HostProgram):
         self.failed_run(square, "Linear solver/Max iterations=30", MIXED, says=["in 30 iterations", "it is slow", "a larger 'Linear solver/Max iterations'"])
         self.failed_run(square, "Linear solver/Omega=1.95", "Linear solver/Momentum=0", "Linear solver/Method=jacobi", MIXED,
                         says=["refinement with", "diverges", "rho(|I - D^-1 A|)", "'Linear solver/Precision' = double"])
+
+
+class PrecisionOnSeveralRanks(Program):
+    """What one rank finds, in as many cycles or about as many iterations; with a matrix that is scaled, too."""
+
+    def found(self, file, *settings, ranks, says=""):
+        self.assertIn(says, self.leopard(file, *settings, "Linear solver/Relative tolerance=1e-11", ranks=ranks))
+        return self.run_json(file.stem)["cycles"][-1]
+
+    def compare_cycles(self, backend):
+        square, l_shape = VERIFICATION / "multigrid_2d.prm", VERIFICATION / "multigrid_l_shape.prm"
+        stored = ["Multigrid/Form=stored", "Verification/Refinements=0"]
+        preconditions = [*stored, SINGLE, "Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid"]
+        solves = [MIXED, "Linear solver/Method=multigrid", "Linear solver/Preconditioner=none"]
+        for file, settings in ((square, [*stored, *solves]), (square, preconditions), (square, [*preconditions, "Multigrid/Coarse solver=cg", "Multigrid/Levels=3"]),
+                               (l_shape, [*solves, "Mesh/Adaptive cycles=2"])):
+            says, here, there = "multigrid in single precision", "Linear solver/Backend=host", f"Linear solver/Backend={backend}"
+            one = self.found(file, *settings, SYNCHRONOUS, here, ranks=1, says=says)
+            two = self.found(file, *settings, SYNCHRONOUS, there, ranks=2, says=says)
+            self.assertLessEqual(two["linear_iterations"], one["linear_iterations"] + 1, f"{file} {settings}")
+            loose = self.found(file, *settings, "Multigrid/Wait for ghosts=false", there, ranks=2, says=says)
+            self.assertLessEqual(loose["linear_iterations"], 1.5 * one["linear_iterations"], f"{file} {settings}")
+            for found in (two, loose):
+                self.assertAlmostEqual(found["u"]["maximum"], one["u"]["maximum"], delta=1e-9 * one["u"]["maximum"], msg=f"{file} {settings}")
+
+    def compare_relaxations(self, backend):
+        for method, size in (("async", "1"), ("chebyshev", "1"), ("jacobi", "1e30")):
+            file = self.write("square.prm", SQUARE.format(source=size, coefficient=size, refinements=4, method=method))
+            one, two = (self.found(file, MIXED, f"Linear solver/Backend={b}", ranks=ranks, says="in single precision") for b, ranks in (("host", 1), (backend, 2)))
+            self.assertLessEqual(max(one["corrections"], two["corrections"]), 4)
+            self.assertLessEqual(two["linear_iterations"], 1.5 * one["linear_iterations"], method)
+            self.assertAlmostEqual(two["u"]["maximum"], one["u"]["maximum"], delta=1e-9 * one["u"]["maximum"])
+
+    def test_host(self):
+        self.compare_cycles("host")
+        self.compare_relaxations("host")
+        self.assertIn("time loop: fused", self.leopard(TINY, MIXED, "Linear solver/Backend=host", ranks=2))
+
+    def test_a_gpu_each(self):
+        if not has_gpu():
+            self.skipTest("no GPU")
+        self.compare_cycles("cuda")
+        self.compare_relaxations("cuda")
+        settings = [MIXED, "Multigrid/Form=stored", "Verification/Refinements=0"]
+        exact, rounded = (self.found(VERIFICATION / "multigrid_2d.prm", *settings, "Linear solver/Backend=cuda", f"Multigrid/Level storage={storage}", ranks=2) for storage in ("exact", "bfloat16"))
+        self.assertLessEqual(rounded["linear_iterations"], 2 * exact["linear_iterations"])
+        self.assertAlmostEqual(rounded["u"]["maximum"], exact["u"]["maximum"], delta=1e-9 * exact["u"]["maximum"])
 
 
 if __name__ == "__main__":

@@ -44,6 +44,11 @@ def with_settings(text, settings):
     return "\n".join(lines) + "\n"
 
 
+def has_gpu():
+    """Whether the driver of the machine knows one."""
+    return subprocess.run(["sh", "-c", "command -v nvidia-smi && nvidia-smi -L"], capture_output=True, check=False).returncode == 0
+
+
 class Program(unittest.TestCase):
     def setUp(self):
         self._folder = tempfile.TemporaryDirectory()

@@ -133,15 +133,15 @@ namespace leopard
           ghosts.add_range(begin - 2, begin);
         if (both_ways && my_rank() < n_ranks() - 1)
           ghosts.add_range(begin + n_own, begin + n_own + 2);
-        exchange = std::make_unique<GhostExchange>(owned, ghosts, MPI_COMM_WORLD);
+        exchange = std::make_unique<GhostExchange<double>>(owned, ghosts, MPI_COMM_WORLD);
         x.resize(n_own + ghosts.n_elements());
       }
 
       void set(double value) { std::fill(x.begin(), x.begin() + n_own, value); }
 
-      IndexSet                       owned, ghosts;
-      std::unique_ptr<GhostExchange> exchange;
-      std::vector<double>            x;
+      IndexSet                               owned, ghosts;
+      std::unique_ptr<GhostExchange<double>> exchange;
+      std::vector<double>                    x;
     };
 
     /** Exchanges until the condition holds on all ranks. */

@@ -8,14 +8,10 @@
 #include <solvers/dealii/precondition_block_async.h>
 #include <solvers/dealii/precondition_multigrid.h>
 #include <solvers/device/device.h>
-#include <solvers/distributed/gathered_coarse_solver.h>
-#include <solvers/distributed/ghost_exchange.h>
 #include <solvers/refinement/mixed_multigrid.h>
-#include <solvers/refinement/over_ranks.h>
 #include <solvers/refinement/refinement.h>
 #include <solvers/relaxation/methods.h>
 
-#include <deal.II/grid/grid_generator.h>
 #include <deal.II/lac/solver_cg.h>
 #include <deal.II/lac/solver_control.h>
 #include <deal.II/lac/solver_gmres.h>
@@ -181,122 +177,6 @@ namespace leopard
           EXPECT_LE(result.n_corrections, in_double.solve(residual.begin(), b.begin(), criteria).n_iterations + 1);
           EXPECT_THROW(in_double.inner_solver(), InvalidInput);
           EXPECT_THROW(in_single.solve(x.begin(), b.begin(), criteria), InvalidInput);
-        }
-    }
-
-    /** On several ranks: what these do with cycles in double, they do in single precision. */
-    TEST(MultigridInSingle, RanksSolveTogether)
-    {
-      for (const bool adaptive : {false, true})
-        {
-          const double unit = adaptive ? 1. : std::ldexp(1., -120); // a matrix that is scaled, too
-          const auto   mesh = distributed_mesh<2>(MPI_COMM_WORLD);
-          if (adaptive)
-            make_adaptive(*mesh, 2, 2);
-          else
-            {
-              dealii::GridGenerator::hyper_cube(*mesh);
-              mesh->refine_global(3);
-            }
-          LevelProblem<2> problem(*mesh, 1);
-          problem.matrix *= unit;
-          MultigridHierarchy hierarchy = problem.hierarchy();
-          for (MultigridLevel &level : hierarchy.levels)
-            for (CrsMatrix<double> *A : {&level.matrix, &level.interface, &level.interface_transpose})
-              for (double &value : A->values)
-                value *= !adaptive && &level == &hierarchy.levels.back() ? 1. : unit; // the finest has its values of problem.matrix
-          MultigridOptions options = synchronous();
-          options.n_threads        = 1;
-          const auto make          = [&](Arithmetic arithmetic) {
-            auto coarse = std::make_unique<GatheredCoarseSolver>(hierarchy.levels.front(), options, MPI_COMM_WORLD);
-            return PreconditionMultigrid(hierarchy, options, std::move(coarse), {}, arithmetic);
-          };
-          PreconditionMultigrid in_double = make(Arithmetic::double_precision), in_single = make(Arithmetic::single_precision);
-          HostVector            b = right_hand_side(problem.matrix, problem.constrained_rows()), x(b), y(b);
-          in_double.vmult(x, b);
-          in_single.vmult(y, b);
-          y -= x;
-          EXPECT_LE(y.linfty_norm(), 1e-5 * x.linfty_norm());
-          if (b.locally_owned_size() > 3 && dealii::Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) == 0)
-            y.begin()[3] = std::nan("");
-          in_single.vmult(x, y);
-          EXPECT_FALSE(std::isfinite(x.l2_norm()));
-
-          RefinementOptions refinement_options;
-          refinement_options.tolerance        = 1e-12;
-          refinement_options.inner_iterations = 1;
-          const LocalMatrix local             = local_matrix(problem.matrix);
-          auto              system =
-            over_ranks(make_outer_system<float>(local.matrix, scale_of_weight(in_single.weight(), local.matrix.n_columns), Backend::host, 1),
-                       local.matrix.n_columns,
-                       std::make_shared<const GhostExchange>(local.owned, local.ghosts, MPI_COMM_WORLD));
-          EXPECT_NEAR(std::log(system->norm_of_matrix() / problem.matrix.linfty_norm()), 0., 1e-12);
-          Refinement<float> refinement(std::move(system), in_single.inner_solver(), refinement_options);
-          x                             = 0.;
-          const RefinementResult result = refinement.solve(x.begin(), b.begin());
-          EXPECT_TRUE(result.converged()) << to_string(result.reason);
-          problem.matrix.residual(y, x, b);
-          EXPECT_LE(y.l2_norm(), 1.01e-12 * b.l2_norm());
-          EXPECT_NEAR(y.l2_norm(), result.residual, 1e-3 * result.residual + 1e-15 * b.l2_norm());
-          StoppingCriteria criteria;
-          criteria.relative_tolerance = 1e-12;
-          y                           = 0.;
-          EXPECT_LE(result.n_corrections, in_double.solve(y.begin(), b.begin(), criteria).n_iterations + 1);
-        }
-    }
-
-    /** Each row and column in a unit of its own on one side of the mesh, so that ghosts have other units than rows. */
-    TEST(RelaxationsInSingle, RanksRefineABadlyScaledMatrix)
-    {
-      const auto mesh = distributed_mesh<2>(MPI_COMM_WORLD);
-      dealii::GridGenerator::hyper_cube(*mesh);
-      mesh->refine_global(3);
-      const LevelProblem<2> problem(*mesh, 1);
-      LocalMatrix           local = local_matrix(problem.matrix);
-      CrsMatrix<double>    &A     = local.matrix;
-      const auto            n     = problem.matrix.m();
-      const auto            unit  = [&](int column) {
-        const auto global = column < A.n_rows ? local.owned.nth_index_in_set(column) : local.ghosts.nth_index_in_set(column - A.n_rows);
-        return 2 * global < n ? 1. : std::ldexp(1., 60 + static_cast<int>(global % 5));
-      };
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          A.values[p] *= unit(i) * unit(A.columns[p]);
-      const auto exchange = std::make_shared<const GhostExchange>(local.owned, local.ghosts, MPI_COMM_WORLD);
-      for (const std::string name : {"jacobi", "gauss-seidel", "async"})
-        {
-          MethodOptions     method_options;
-          BlockAsyncOptions blocks;
-          blocks.schedule        = Schedule::synchronous;
-          method_options.backend = blocks.backend = Backend::host;
-          method_options.block_async              = &blocks;
-          const ScaledMatrix<float> low           = scaled_to<float>(A, scale_over_ranks(A, *exchange));
-          for (const float value : low.matrix.values)
-            EXPECT_LT(std::abs(value), 4.f) << "a ghost has not the scale of its row";
-          std::shared_ptr<Relaxation<float>>          relaxation = find_method(name).make(low.matrix, method_options);
-          std::shared_ptr<const Communication<float>> in_single  = exchange->in_single();
-          RefinementOptions                           options;
-          options.tolerance = 1e-11;
-          Refinement<float>   refinement(over_ranks(make_outer_system<float>(A, low.scale, Backend::host, 1), A.n_columns, exchange),
-                                       make_inner_solver(relaxation, in_single),
-                                       options);
-          std::vector<double> x(A.n_columns, 0.), b(A.n_rows);
-          for (int i = 0; i < A.n_rows; ++i)
-            b[i] = unit(i);
-          const RefinementResult result = refinement.solve(x.data(), b.data());
-          EXPECT_TRUE(result.converged()) << name << " " << to_string(result.reason);
-          EXPECT_LE(result.n_corrections, 4);
-          exchange->update_ghosts(x.data(), MemorySpace::host);
-          double of_residual = 0., of_b = 0.;
-          for (int i = 0; i < A.n_rows; ++i)
-            {
-              double r = b[i];
-              for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-                r -= A.values[p] * x[A.columns[p]];
-              of_residual += r * r;
-              of_b += b[i] * b[i];
-            }
-          EXPECT_LE(std::sqrt(exchange->sum(of_residual) / exchange->sum(of_b)), 1.01e-11) << name;
         }
     }
 
@@ -552,24 +432,6 @@ namespace leopard
       EXPECT_NEAR(x[0], 3e50, 1e-6 * 3e50);
       EXPECT_EQ(x[1], 7.);
       EXPECT_NEAR(x[2], 5e49, 1e-6 * 5e49);
-    }
-
-    TEST(RanksInSingle, AreRefusedOnGpus)
-    {
-      if (Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) == 1)
-        GTEST_SKIP() << "one rank";
-      const auto mesh = distributed_mesh<2>(MPI_COMM_WORLD);
-      make_uniform(*mesh, 4);
-      const LevelProblem<2>  problem(*mesh, 1);
-      PreconditionBlockAsync preconditioner;
-      EXPECT_THROW(preconditioner.initialize(problem.matrix,
-                                             PreconditionBlockAsync::Fields{.backend = Backend::cuda, .arithmetic = Arithmetic::single_precision}),
-                   InvalidInput);
-      if (device::n_devices() == 0)
-        return;
-      MultigridOptions options = synchronous();
-      options.backend          = Backend::cuda;
-      EXPECT_THROW(PreconditionMultigrid(problem.hierarchy(), options, nullptr, {}, Arithmetic::single_precision), InvalidInput);
     }
   } // namespace
 } // namespace leopard

@@ -135,30 +135,16 @@ namespace leopard
     return entry < pattern.second ? values_of(v, in) + bytes_of(v, entry) : static_cast<char *>(v.second) + bytes_of(v, entry - pattern.second);
   }
 
-  void MpiExchange::require_type(const Vector &v, MemorySpace in)
+  template <typename Number>
+  void MpiExchange::pack_values(const Vector &v, MemorySpace in)
   {
-    if (in == MemorySpace::device && v.value_bytes != sizeof(double))
-      throw InvalidInput("single precision in device memory is to travel by MPI messages\n  expected: double precision");
-  }
-
-  void MpiExchange::pack(const Vector &v, MemorySpace in)
-  {
-    if (packed.empty())
-      return;
-    const char *values = values_of(v, in);
-    if (in == MemorySpace::host && v.value_bytes == sizeof(float))
-      pack_entries(reinterpret_cast<float *>(packed.data()),
-                   reinterpret_cast<const float *>(values),
-                   static_cast<const float *>(v.second),
-                   pattern.second,
-                   pattern.sent,
-                   n_values);
-    else if (in == MemorySpace::host)
-      pack_entries(
-        packed.data(), reinterpret_cast<const double *>(values), static_cast<const double *>(v.second), pattern.second, pattern.sent, n_values);
+    Number *const       to     = reinterpret_cast<Number *>(packed.data());
+    const Number *const values = reinterpret_cast<const Number *>(values_of(v, in));
+    if (in == MemorySpace::host)
+      pack_entries(to, values, static_cast<const Number *>(v.second), pattern.second, pattern.sent, n_values);
     else if (v.second != nullptr)
       for (std::size_t k = 0; k < pattern.sent.size(); ++k)
-        device::copy_to_host(packed.data() + k * n_values, entry_of(v, in, pattern.sent[k]), bytes_of(v, 1));
+        device::copy_to_host(to + k * n_values, entry_of(v, in, pattern.sent[k]), bytes_of(v, 1));
     else
       {
         if (device_indices.size() == 0)
@@ -170,9 +156,20 @@ namespace leopard
             device_indices = device::Array<int>(indices);
             device_packed  = device::Array<double>(indices.size());
           }
-        device::gather(device_packed.data(), reinterpret_cast<const double *>(values), device_indices.data(), static_cast<int>(packed.size()));
-        device::copy_to_host(packed.data(), device_packed.data(), packed.size() * sizeof(double));
+        Number *const there = reinterpret_cast<Number *>(device_packed.data());
+        device::gather(there, values, device_indices.data(), static_cast<int>(packed.size()));
+        device::copy_to_host(to, there, packed.size() * sizeof(Number));
       }
+  }
+
+  void MpiExchange::pack(const Vector &v, MemorySpace in)
+  {
+    if (packed.empty())
+      return;
+    if (v.value_bytes == sizeof(float))
+      pack_values<float>(v, in);
+    else
+      pack_values<double>(v, in);
   }
 
   void MpiExchange::unpack(const Vector &v, MemorySpace in, const std::vector<Run> &list, const char *arrived) const
@@ -188,8 +185,7 @@ namespace leopard
 
   void MpiExchange::exchange(const Vector &v, MemorySpace in)
   {
-    require_type(v, in); // on all ranks, and before any message is on its way
-    require_second(pattern, v);
+    require_second(pattern, v); // on all ranks, and before any message is on its way
     pack(v, in);
     const bool   in_place = in == MemorySpace::host && all_runs.size() <= 1; // all ghosts stand together: they arrive in the vector
     char *const  arrived  = in_place && !all_runs.empty() ? entry_of(v, in, all_runs[0].entry) : reinterpret_cast<char *>(received.data());
@@ -223,7 +219,6 @@ namespace leopard
   {
     if (visit == 0.)
       throw InvalidInput("update_loosely() is called before begin()\n  expected: a visit that has begun");
-    require_type(v, in);
     require_second(pattern, v);
     send_loosely(v, in);
     take(&v, in);

@@ -19,8 +19,8 @@ namespace leopard
   std::shared_ptr<const MPI_Comm> duplicate(MPI_Comm comm);
 
   /**
-   * The exchange of a pattern by MPI messages to and from the neighbours. Vectors in device memory must be double: what
-   * travels is copied to the host, for which the host waits, and what has arrived is copied back.
+   * The exchange of a pattern by MPI messages to and from the neighbours. Of vectors in device memory what travels is
+   * copied to the host, for which the host waits, and what has arrived is copied back.
    *
    * Without waiting, at most one message is on its way to each neighbour, which gets the next one when it has taken
    * that: sends are synchronous (MPI_Issend), and messages begin with the number of their visit. So the memory is that
@@ -91,13 +91,15 @@ namespace leopard
     void exchange_loosely(const Vector &v, MemorySpace in);
     /** The address of v. */
     static char *values_of(const Vector &v, MemorySpace in);
-    static void  require_type(const Vector &v, MemorySpace in);
     /** The address of an entry of v, or of the second vector. */
     char *entry_of(const Vector &v, MemorySpace in, int entry) const;
     /** Of entries of v. */
     std::size_t bytes_of(const Vector &v, std::size_t n_entries) const { return n_entries * n_values * v.value_bytes; }
     /** packed <- the own entries that travel. */
     void pack(const Vector &v, MemorySpace in);
+    /** The same for values that are Numbers. */
+    template <typename Number>
+    void pack_values(const Vector &v, MemorySpace in);
     /** Ghosts of v <- what has arrived. */
     void unpack(const Vector &v, MemorySpace in, const std::vector<Run> &runs, const char *arrived) const;
     /** Of entries k from begin on that are received. */
@@ -115,11 +117,11 @@ namespace leopard
     const std::shared_ptr<const MPI_Comm> comm;
     const MemorySpace                     space;
     const std::shared_ptr<Traffic>        traffic;
-    std::vector<std::vector<Run>>         runs;     ///< of what comes from each neighbour
-    std::vector<Run>                      all_runs; ///< of what comes from all
-    std::vector<double>                   packed, received;
-    device::Array<int>                    device_indices; ///< of the values that are sent
-    device::Array<double>                 device_packed;
+    std::vector<std::vector<Run>>         runs;             ///< of what comes from each neighbour
+    std::vector<Run>                      all_runs;         ///< of what comes from all
+    std::vector<double>                   packed, received; ///< room for doubles, that Numbers are put into one behind the other
+    device::Array<int>                    device_indices;   ///< of the values that are sent
+    device::Array<double>                 device_packed;    ///< likewise
     std::vector<MPI_Request>              requests;
     double                                visit = 0.;
     std::unique_ptr<Messages>             messages;
