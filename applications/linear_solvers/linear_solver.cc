@@ -432,7 +432,7 @@ namespace leopard
   IncompleteOptions LinearSolverParameters::incomplete_options() const
   {
     IncompleteOptions options;
-    options.factors.kind        = preconditioner == "ic" ? FactorKind::ic0 : FactorKind::ilu0;
+    options.factors.kind        = preconditioner == "ic" ? FactorKind::ic : FactorKind::ilu;
     options.n_sweeps            = factor_sweeps;
     options.solves.solve        = triangular_solves == "async" ? TriangularSolve::asynchronous : TriangularSolve::exact;
     options.solves.n_iterations = triangular_iterations;
