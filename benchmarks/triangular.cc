@@ -111,7 +111,7 @@ namespace
     std::printf("| solves | set-up ms | L^-1 ms | U^-1 ms | CG iterations | CG ms |\n|---|---:|---:|---:|---:|---:|\n");
     for (const Candidate &candidate : candidates(backend))
       {
-        IncompleteOptions options{{FactorKind::ic0}, candidate.n_sweeps, candidate.solves};
+        IncompleteOptions options{{FactorKind::ic}, candidate.n_sweeps, candidate.solves};
         const double      start          = now();
         const auto        preconditioner = make_incomplete_preconditioner(A, options);
         const double      set_up         = 1e3 * (now() - start);

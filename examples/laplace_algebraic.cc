@@ -50,7 +50,7 @@ int main()
   x = 0.;
   leopard::PreconditionIncomplete incomplete;
   leopard::IncompleteOptions      options;
-  options.factors.kind                = leopard::FactorKind::ic0;
+  options.factors.kind                = leopard::FactorKind::ic;
   options.solves.solve                = leopard::TriangularSolve::asynchronous; // default: exact
   options.solves.block_async.schedule = leopard::Schedule::synchronous;         // symmetric, as SolverCG needs it
   incomplete.initialize(matrix, options);

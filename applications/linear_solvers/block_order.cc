@@ -7,16 +7,25 @@
 
 namespace leopard
 {
-  BlockOrder::BlockOrder(const LinearSolverParameters &parameters, CrsMatrix<double> &A, const LevelSource *levels)
+  BlockOrder::BlockOrder(const LinearSolverParameters &parameters, CrsMatrix<double> &A, const LevelSource *levels, bool tunes)
     : block_async(parameters.block_async)
   {
-    if (!parameters.has_compact_blocks() || A.n_rows <= block_async.block_size)
+    block_async.omega                    = parameters.omega;
+    const bool                compact    = parameters.has_compact_blocks() && (tunes || A.n_rows > block_async.block_size);
+    const std::vector<double> nodes      = compact && levels != nullptr ? levels->nodes() : std::vector<double>();
+    const auto                compact_of = [&](int size) {
+      return compact_partition(A, nodes, nodes.empty() ? 0 : levels->dimension(), size, parameters.block_async.n_threads);
+    };
+    if (tunes)
+      {
+        tuned       = tune_async(parameters, A, [&](int size) { return compact ? compact_of(size) : contiguous_partition(A.n_rows, size); });
+        block_async = tuned->options;
+      }
+    if (!compact || A.n_rows <= block_async.block_size)
       return;
-    const bool known = levels != nullptr;
-    partition        = compact_partition(
-      A, known ? levels->nodes() : std::vector<double>(), known ? levels->dimension() : 0, block_async.block_size, block_async.n_threads);
-    entries = permuted_entries(A, partition.old_row, partition.old_row);
-    A       = permute(A, partition);
+    partition = compact_of(block_async.block_size);
+    entries   = permuted_entries(A, partition.old_row, partition.old_row);
+    A         = permute(A, partition);
     if (block_async.overlap == Overlap::none) // blocks that overlap have block_size rows each; in this order they are compact, too
       block_async.block_offsets = partition.block_offsets;
   }

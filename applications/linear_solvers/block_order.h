@@ -2,9 +2,11 @@
 #pragma once
 
 #include "linear_solver.h"
+#include "tuning.h"
 
 #include <solvers/matrix/blocks.h>
 
+#include <optional>
 #include <vector>
 
 namespace leopard
@@ -16,14 +18,20 @@ namespace leopard
   class BlockOrder
   {
   public:
-    /** Puts the rows and own columns of A in order. @param levels where the nodes are; null: blocks by METIS. */
-    BlockOrder(const LinearSolverParameters &parameters, CrsMatrix<double> &A, const LevelSource *levels);
+    /**
+     * Puts the rows and own columns of A in order. @param levels where the nodes are; null: blocks by METIS. @param
+     * tunes whether the options are found by measuring with A, and not those of the parameters.
+     */
+    BlockOrder(const LinearSolverParameters &parameters, CrsMatrix<double> &A, const LevelSource *levels, bool tunes = false);
 
     /** Row i is row old_row()[i] of the program's; empty: the same. */
     const std::vector<int> &old_row() const { return partition.old_row; }
 
-    /** The options of the relaxation with these blocks. */
+    /** The options of the relaxation with these blocks; omega, unless it is tau. */
     const BlockAsyncOptions &options() const { return block_async; }
+
+    /** How they were found, if by measuring. */
+    const std::optional<Tuning> &tuning() const { return tuned; }
 
     /** Values of the matrix in the order in which they were given at first, to those in this order. */
     void take_values(const double *values, CrsMatrix<double> &A) const;
@@ -32,8 +40,9 @@ namespace leopard
     void give(const double *in_order, HostVector &v) const; ///< the other way
 
   private:
-    Partition         partition;
-    std::vector<int>  entries; ///< of each entry in this order its number in the program's; empty: the same
-    BlockAsyncOptions block_async;
+    Partition             partition;
+    std::vector<int>      entries; ///< of each entry in this order its number in the program's; empty: the same
+    BlockAsyncOptions     block_async;
+    std::optional<Tuning> tuned;
   };
 } // namespace leopard

@@ -6,6 +6,8 @@
 #include <solvers/distributed/ghost_exchange.h>
 #include <solvers/relaxation/tau_scaling.h>
 
+#include <nlohmann/json.hpp>
+
 #include <optional>
 
 namespace leopard
@@ -18,29 +20,37 @@ namespace leopard
     virtual LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target) = 0;
     virtual std::string       description() const                                                   = 0;
     virtual std::string       details() const { return ""; }
+    virtual nlohmann::json    report() const { return nlohmann::json::object(); }
   };
 
-  /** The relaxation factor: the number of the parameter file, or tau of the matrix. */
+  /** The relaxation factor: a number, of the parameter file or found with the blocks, or tau of the matrix. */
   class ChosenOmega
   {
   public:
-    /** Keeps references. Collective. @throws Error where tau is asked for and A has none. */
-    ChosenOmega(const LinearSolverParameters &parameters, const CrsMatrix<double> &A, const Communication<double> &communication, MPI_Comm comm);
+    /**
+     * Keeps references. Collective. @param number what it is where it is not tau. @throws Error where tau is asked for
+     * and A has none.
+     */
+    ChosenOmega(
+      const LinearSolverParameters &parameters, double number, const CrsMatrix<double> &A, const Communication<double> &communication, MPI_Comm comm);
 
     /**
      * After A's values have changed, of which tau is estimated with fewer products. Collective. @throws Error likewise.
      */
     void update();
 
-    double value() const { return tau ? tau->omega : parameters.omega; }
+    double value() const { return tau ? tau->omega : number; }
     bool   is_tau() const { return tau.has_value(); }
     /** Of tau, what it was found from; empty otherwise. */
     std::string text() const { return tau ? tau->text() : ""; }
+    /** The same for run.json. */
+    nlohmann::json report() const;
 
   private:
     void estimate(int max_products);
 
     const LinearSolverParameters &parameters;
+    const double                  number;
     const CrsMatrix<double>      &A;
     const Communication<double>  &communication;
     const MPI_Comm                comm;
@@ -50,13 +60,17 @@ namespace leopard
   /** The rank's rows, in the order of compact blocks, the exchange of their ghosts, and a relaxation for them. */
   struct LocalRelaxation
   {
-    LocalRelaxation(const LinearSolverParameters &parameters, const HostMatrix &A, const LevelSource *levels, MPI_Comm comm);
+    /** @param tunes whether the options of async are found by measuring with A. Collective. */
+    LocalRelaxation(const LinearSolverParameters &parameters, const HostMatrix &A, const LevelSource *levels, MPI_Comm comm, bool tunes = false);
 
     /**
      * Hands A's values of now to the relaxation and to local.matrix. Collective. @throws Error on all ranks if one
      * cannot work with its values.
      */
     void update_values();
+
+    /** What was found from A, for run.json: "tau", "tuned". */
+    nlohmann::json report() const;
 
     const HostMatrix                   &A;
     LocalMatrix                         local;
@@ -84,8 +98,11 @@ namespace leopard
                                const BlockAsyncOptions      &blocks,
                                const CrsMatrix<double>      &A,
                                const Communication<double>  &communication);
-  /** The name with blocks and omega. */
-  std::string relaxation_description(const LinearSolverParameters &parameters, const ChosenOmega &omega, const std::string &name);
+  /** The name with blocks and omega. @param blocks of async. */
+  std::string relaxation_description(const LinearSolverParameters &parameters,
+                                     const ChosenOmega            &omega,
+                                     const BlockAsyncOptions      &blocks,
+                                     const std::string            &name);
   /** Of tau what it was found from; a warning before a relaxation diverges; mostly empty. Collective. */
   std::string omega_details(const LinearSolverParameters &parameters, const ChosenOmega &omega, const CrsMatrix<double> &A, MPI_Comm comm);
   /** An estimate of rho(|B|) in words. Collective. */

@@ -207,7 +207,7 @@ namespace leopard
       if (relaxation != nullptr && parameters.has_iterated_preconditioner())
         text += " with " + std::to_string(parameters.preconditioner_iterations) + " iterations of " + relaxation->name();
       if (relaxation != nullptr && parameters.relaxation()->has_blocks)
-        return text + ", " + parameters.blocks() + omega;
+        return text + ", " + parameters.blocks(parameters.block_async.block_size) + omega;
       if (relaxation != nullptr && parameters.has_iterated_preconditioner())
         return text + omega;
       return text + (parameters.preconditioner == "none" ? " without preconditioner" : " with preconditioner " + parameters.preconditioner);
@@ -334,7 +334,8 @@ namespace leopard
       {
         return krylov_description(parameters, local.get(), multigrid.get(), algebraic.get(), is_flexible());
       }
-      std::string details() const override { return krylov_details(local.get(), multigrid.get(), algebraic.get()); }
+      std::string    details() const override { return krylov_details(local.get(), multigrid.get(), algebraic.get()); }
+      nlohmann::json report() const override { return local != nullptr ? local->report() : nlohmann::json::object(); }
 
     private:
       /** Methods of the library that are taken from Trilinos here. */
@@ -413,8 +414,9 @@ namespace leopard
         return result;
       }
 
-      std::string description() const override { return krylov_description(parameters, &local, multigrid.get(), algebraic.get(), is_flexible()); }
-      std::string details() const override { return krylov_details(&local, multigrid.get(), algebraic.get()); }
+      std::string    description() const override { return krylov_description(parameters, &local, multigrid.get(), algebraic.get(), is_flexible()); }
+      std::string    details() const override { return krylov_details(&local, multigrid.get(), algebraic.get()); }
+      nlohmann::json report() const override { return local.report(); }
 
     private:
       bool is_flexible() const { return needs_flexible(parameters, local.relaxation.get(), multigrid.get(), algebraic.get()); }

@@ -27,11 +27,6 @@ namespace leopard
 
   namespace
   {
-    std::vector<std::string> methods_with_tau()
-    {
-      return method_names(as_solver, [](const Method &method) { return method.omega == OmegaRange::damping; });
-    }
-
     std::vector<std::string> two_stage_names()
     {
       std::vector<std::string> names;
@@ -46,6 +41,11 @@ namespace leopard
       return *std::find_if(std::begin(two_stage_kinds), std::end(two_stage_kinds), [&](TwoStage kind) { return to_string(kind) == name; });
     }
   } // namespace
+
+  std::vector<std::string> LinearSolverParameters::methods_with_tau()
+  {
+    return method_names(as_solver, [](const Method &method) { return method.omega == OmegaRange::damping; });
+  }
 
   void LinearSolverParameters::declare(ParameterHandler &prm)
   {
@@ -65,8 +65,8 @@ namespace leopard
       "Preconditioner",
       "none",
       Selection("none|" + joined(method_names(as_preconditioner), "|") + "|ilu|ic|aggregation|amg|multigrid"),
-      "Preconditioner of cg and gmres (with the method automatic: none lets it choose); ilu and ic are incomplete factors ILU(0) "
-      "and IC(0) (of symmetric matrices), on several ranks of each rank's own rows; aggregation is algebraic multigrid by smoothed aggregation, "
+      "Preconditioner of cg and gmres (with the method automatic: none lets it choose); ilu and ic are incomplete factors "
+      "(ic of symmetric matrices), on several ranks of each rank's own rows; aggregation is algebraic multigrid by smoothed aggregation, "
       "for each field by itself, with levels of all ranks; all of these on host or GPU; amg is Trilinos ML, on the host; multigrid one cycle of "
       "section 'Multigrid'. Where the preconditioner varies from "
       "call to call, as chaotic schedules make it, or is not symmetric for cg, the flexible variants are used.");
@@ -102,6 +102,14 @@ namespace leopard
                         joined(methods_with_tau(), ", ", " and ") +
                         " with symmetric matrices: 2 / (lambda_1 + lambda_n), of the extreme eigenvalues of D^-1 A, estimated from the matrix "
                         "of all ranks when the solver is set up and, with fewer products, whenever its values change. Dimensionless.");
+    prm.declare_entry("Tuning time",
+                      "0",
+                      Double(0.),
+                      "async as solver, on one rank: so long are block size, local iterations, omega, momentum and the form of execution on a GPU "
+                      "searched for by measuring with "
+                      "the matrix, of blocks of the Block shape, before it is first solved with; where its values change, in time steps and Newton's "
+                      "method, without omega and momentum. "
+                      "The log and run.json say what was chosen. 0: they are those of this section. Seconds.");
     prm.declare_entry("Local iterations", "5", Integer(1, 1000), "async: k, the Jacobi sweeps inside a block. Dimensionless.");
     prm.declare_entry("Block size", "256", Integer(1), "async: rows a block (at most 1024 on a GPU). Dimensionless.");
     prm.declare_entry(
@@ -170,6 +178,11 @@ namespace leopard
                       "3",
                       Integer(1, 100000),
                       "ilu and ic with asynchronous triangular solves: global iterations of each solve. Dimensionless.");
+    prm.declare_entry("Fill level",
+                      "0",
+                      Integer(0),
+                      "ilu and ic: up to which level their factors have fill, entries that the matrix does not have: of a level more when the "
+                      "elimination makes them of what has come about before. 0: the entries of the matrix and no others. Dimensionless.");
     prm.declare_entry("Factor sweeps",
                       "0",
                       Integer(0, 100000),
@@ -208,10 +221,12 @@ namespace leopard
     test_every                   = prm.get_integer("Test every");
     omega_is_tau                 = prm.get("Omega") == "tau";
     omega                        = omega_is_tau ? LinearSolverParameters().omega : prm.get_double("Omega");
+    tuning_time                  = prm.get_double("Tuning time");
     restart                      = prm.get_integer("Restart");
     preconditioner_iterations    = prm.get_integer("Preconditioner iterations");
     triangular_solves            = prm.get("Triangular solves");
     triangular_iterations        = prm.get_integer("Triangular iterations");
+    fill_level                   = static_cast<int>(prm.get_integer("Fill level"));
     factor_sweeps                = prm.get_integer("Factor sweeps");
     device                       = prm.get_integer("Device");
     n_gpus                       = static_cast<int>(prm.get_integer("GPUs"));
@@ -264,6 +279,7 @@ namespace leopard
         if (gives_up)
           why += ", 200 iterations at most";
       }
+    values_change = task.in_time || task.has_newton;
     choose_precision(task);
     if (corrects_blocks())
       block_async.corrections = precision == "mixed" ? Corrections::single_precision : Corrections::working_precision;
@@ -272,96 +288,6 @@ namespace leopard
     check_contradictions();
     if (!(automatic && task.in_time)) // else the fused time loop may do the steps, which has solvers of its own
       check_precision();
-  }
-
-  void LinearSolverParameters::check_contradictions() const
-  {
-    if (!is_krylov() && preconditioner != "none")
-      throw Error("'Linear solver/Preconditioner' is " + preconditioner + ", but 'Linear solver/Method' is " + method +
-                  "\n  expected: a preconditioner only with cg or gmres");
-    const double largest_omega = relaxation() != nullptr && relaxation()->has_blocks && !is_krylov() ? 2. * (1. + block_async.momentum) : 2.;
-    if (!(omega > 0. && omega < largest_omega))
-      throw Error("'Linear solver/Omega' is " + Patterns::Tools::to_string(omega) + "\n  expected: a number between 0 and " +
-                  Patterns::Tools::to_string(largest_omega));
-    if (block_async.momentum != 0. && !uses_block_async())
-      throw Error("'Linear solver/Momentum' is " + Patterns::Tools::to_string(block_async.momentum) +
-                  ", but async is used nowhere\n  expected: no momentum, or async");
-    if (!(block_async.block_omega > 0. && block_async.block_omega < 2.))
-      throw Error("'Linear solver/Block omega' is " + Patterns::Tools::to_string(block_async.block_omega) + "\n  expected: a number between 0 and 2");
-    if (block_async.overlap != Overlap::none && relaxation() != nullptr && relaxation()->corrects)
-      throw Error("'Linear solver/Overlap' is given, but 'Linear solver/Method' is " + method + "\n  expected: no overlap, or the method async");
-    if (block_async.momentum != 0. && relaxation() != nullptr && relaxation()->corrects)
-      throw Error("'Linear solver/Momentum' is " + Patterns::Tools::to_string(block_async.momentum) + ", but 'Linear solver/Method' is " + method +
-                  "\n  expected: no momentum, or the method async");
-    if (lambda_max != 0. && lambda_min >= lambda_max)
-      throw Error("'Linear solver/Smallest eigenvalue' is " + Patterns::Tools::to_string(lambda_min) +
-                  ", which is not below 'Linear solver/Largest eigenvalue' = " + Patterns::Tools::to_string(lambda_max));
-    if (uses_multigrid() && !multigrid.options.wait_for_ghosts && backend == "reference")
-      throw Error(
-        "'Multigrid/Wait for ghosts' is false, but 'Linear solver/Backend' is reference, whose results are reproducible\n  expected: true, or the "
-        "backend host or cuda");
-    if (omega != 1. && relaxation() != nullptr && relaxation()->omega == OmegaRange::one)
-      throw Error("'Linear solver/Method' is " + method + ", but 'Linear solver/Omega' is " + std::to_string(omega) +
-                  "\n  expected: omega = 1, or the method sor");
-    check_tau();
-    check_two_stage();
-    check_gpus();
-    if (backend == "cuda")
-      {
-        const std::string reason = why_not_on_device();
-        if (!reason.empty())
-          throw Error("'Linear solver/Backend' is cuda, but " + reason);
-      }
-  }
-
-  void LinearSolverParameters::check_tau() const
-  {
-    if (!omega_is_tau || relaxation() == nullptr)
-      return;
-    if (!takes_tau() && relaxation()->omega != OmegaRange::none)
-      throw Error("'Linear solver/Omega' is tau, but 'Linear solver/" + std::string(is_krylov() ? "Preconditioner" : "Method") + "' is " +
-                  relaxation()->name + "\n  expected: a number, or one of " + joined(methods_with_tau()) + ", which tau is for");
-    if (has_tau() && relaxation()->has_blocks && block_async.l1_weights)
-      throw Error("'Linear solver/Omega' is tau, but 'Linear solver/l1 weights' is true, to which the eigenvalues of D^-1 A do not apply"
-                  "\n  expected: a number, or no l1 weights");
-  }
-
-  void LinearSolverParameters::check_two_stage() const
-  {
-    if (!uses_two_stage() || block_async.two_stage == TwoStage::automatic)
-      return;
-    try
-      {
-        (has_async_factors() ? incomplete_options().solves.block_async : block_async).validate();
-      }
-    catch (const InvalidInput &error)
-      {
-        throw Error("'Linear solver/Two stage' is " + to_string(block_async.two_stage) + ": " + error.what());
-      }
-  }
-
-  void LinearSolverParameters::check_gpus() const
-  {
-    if (n_gpus == 1)
-      return;
-    const std::string several = "'Linear solver/GPUs' is " + std::to_string(n_gpus) + ", but ";
-    if (!is_relaxation() || !relaxation()->has_blocks || relaxation()->corrects)
-      throw Error(several + "the linear solver is " + (automatic ? choice() : name()) +
-                  "\n  expected: 'Linear solver/Method' = async, or one GPU; for other methods mpirun with a rank for each GPU");
-    if (precision != "double")
-      throw Error(several + "'Linear solver/Precision' is " + precision + "\n  expected: double, or one GPU");
-    if (backend != "automatic" && backend != "cuda")
-      throw Error(several + "'Linear solver/Backend' is " + backend + "\n  expected: automatic or cuda, or one GPU");
-    BlockAsyncOptions options = block_async;
-    options.backend           = Backend::cuda;
-    try
-      {
-        several_gpus().validate(options);
-      }
-    catch (const InvalidInput &error)
-      {
-        throw Error(several + "for " + error.what());
-      }
   }
 
   SeveralGpusOptions LinearSolverParameters::several_gpus() const
@@ -376,33 +302,11 @@ namespace leopard
     return options;
   }
 
-  std::string LinearSolverParameters::why_not_on_device() const
-  {
-    if (method == "direct")
-      return "the direct solver runs on the host\n  expected: another method, or the backend host";
-    if (is_relaxation() && relaxation() != nullptr && !relaxation()->runs_on(Backend::cuda, as_solver))
-      return "the method " + method + " runs on the host\n  expected: another method, or the backend host";
-    if (is_krylov() && (preconditioner == "amg" || (relaxation() != nullptr && !relaxation()->runs_on(Backend::cuda, as_preconditioner))))
-      return "the preconditioner " + preconditioner + " runs on the host\n  expected: the preconditioner none, " +
-             joined(method_names(as_preconditioner, Backend::cuda)) + ", ilu, ic, aggregation or multigrid, or the backend host";
-    if (uses_multigrid() && !smoother().runs_on(Backend::cuda, as_smoother))
-      return "the smoother " + multigrid.options.smoother.method + " runs on the host\n  expected: one of " +
-             joined(method_names(as_smoother, Backend::cuda)) + ", or the backend host";
-    if (uses_block_async() && block_async.schedule == Schedule::replay)
-      return "the schedule replay runs on the host\n  expected: the schedule chaotic or synchronous, or the backend reference or host";
-    if (uses_two_stage() && block_async.has_asynchronous_inner_iteration())
-      return "'Linear solver/Two stage' is " + to_string(block_async.two_stage) +
-             ", which runs on the host\n  expected: synchronous or block on a GPU, or the backend reference or host";
-    if (uses_block_async() && block_async.block_size > 1024)
-      return "'Linear solver/Block size' is " + std::to_string(block_async.block_size) +
-             "\n  expected: at most 1024 rows a block on a GPU, or the backend host";
-    return "";
-  }
-
   IncompleteOptions LinearSolverParameters::incomplete_options() const
   {
     IncompleteOptions options;
-    options.factors.kind        = preconditioner == "ic" ? FactorKind::ic0 : FactorKind::ilu0;
+    options.factors.kind        = preconditioner == "ic" ? FactorKind::ic : FactorKind::ilu;
+    options.factors.fill_level  = fill_level;
     options.n_sweeps            = factor_sweeps;
     options.solves.solve        = triangular_solves == "async" ? TriangularSolve::asynchronous : TriangularSolve::exact;
     options.solves.n_iterations = triangular_iterations;
@@ -442,6 +346,9 @@ namespace leopard
                                                   : " (automatic: " + on_host.substr(0, on_host.find('\n')) + ")";
           }
       }
+    if (tunes() && Utilities::MPI::n_mpi_processes(comm) > 1)
+      throw Error("'Linear solver/Tuning time' is " + format("%g", tuning_time) + ", but the program runs on " +
+                  std::to_string(Utilities::MPI::n_mpi_processes(comm)) + " ranks\n  expected: one rank, or 0");
     const std::string several = "'Linear solver/GPUs' is " + std::to_string(n_gpus) + ", but ";
     if (n_gpus > 1 && backend != "cuda")
       throw Error(several + "the backend is " + backend + why_host + "\n  expected: GPUs, or one");
@@ -575,5 +482,10 @@ namespace leopard
   std::string LinearSolver::details() const
   {
     return implementation->details();
+  }
+
+  nlohmann::json LinearSolver::report() const
+  {
+    return implementation->report();
   }
 } // namespace leopard

@@ -10,9 +10,12 @@
 #include <solvers/distributed/gpus/several_gpus.h>
 #include <solvers/triangular/incomplete_preconditioner.h>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace dealii
 {
@@ -45,6 +48,7 @@ namespace leopard
     int                 test_every                = 10;     ///< iterations between two residual tests of a relaxation
     double              omega                     = 1.;     ///< relaxation factor, dimensionless
     bool                omega_is_tau              = false;  ///< then tau of the matrix, where has_tau(), instead of omega
+    double              tuning_time               = 0.;     ///< seconds for finding the options of async by measuring; 0: none
     int                 restart                   = 50;     ///< GMRES basis vectors
     int                 preconditioner_iterations = 2;      ///< global iterations of async as preconditioner
     int                 device                    = -1;     ///< GPU number; -1: ranks of a node share them in turn
@@ -57,12 +61,14 @@ namespace leopard
     std::string         block_shape               = "compact"; ///< of async; or rows
     std::string         triangular_solves         = "exact";   ///< of ilu and ic; or async
     int                 triangular_iterations     = 3;         ///< async: global iterations of each of the two solves
+    int                 fill_level                = 0;         ///< of the factors of ilu and ic
     int                 factor_sweeps             = 0;         ///< that find the factors; 0: elimination
     MultigridParameters multigrid;                             ///< section "Multigrid"
     SolverChoice        suited;                                ///< what "automatic" chooses where no preconditioner is given; after choose()
-    bool                chose_single = false;                  ///< whether cycles are in single precision since the file leaves it to the program
-    bool                automatic    = false;                  ///< whether method and preconditioner were chosen
-    bool                free         = false;                  ///< and no preconditioner was given
+    bool                chose_single  = false;                 ///< whether cycles are in single precision since the file leaves it to the program
+    bool                automatic     = false;                 ///< whether method and preconditioner were chosen
+    bool                free          = false;                 ///< and no preconditioner was given
+    bool                values_change = false;                 ///< whether the matrix is solved with for several values; after choose()
     std::string         why;                                   ///< the reason
 
     void declare(dealii::ParameterHandler &prm);
@@ -81,7 +87,12 @@ namespace leopard
     const Method *relaxation() const { return lookup_method(is_krylov() ? preconditioner : method); }
     bool          has_iterated_preconditioner() const { return is_krylov() && relaxation() != nullptr && relaxation()->is_iterated; }
     /** Whether the relaxation's omega is to be tau: of jacobi as a preconditioner it would change nothing. */
-    bool          has_tau() const { return omega_is_tau && takes_tau() && !(is_krylov() && !has_iterated_preconditioner()); }
+    bool has_tau() const { return omega_is_tau && takes_tau() && !(is_krylov() && !has_iterated_preconditioner()); }
+    /** Whether the options of async, which solves, are found by measuring. */
+    bool tunes() const
+    {
+      return tuning_time > 0. && is_relaxation() && relaxation() != nullptr && relaxation()->has_blocks && !relaxation()->corrects;
+    }
     const Method &smoother() const { return find_method(multigrid.options.smoother.method); }
     /** Whether incomplete factors precondition. */
     bool has_factors() const { return is_krylov() && (preconditioner == "ilu" || preconditioner == "ic"); }
@@ -100,7 +111,7 @@ namespace leopard
     /** Whether a relaxation whose blocks are to be compact solves or preconditions. */
     bool has_compact_blocks() const { return block_shape == "compact" && relaxation() != nullptr && relaxation()->has_blocks; }
     /** "compact blocks of 256". */
-    std::string blocks() const { return (block_shape == "compact" ? "compact blocks of " : "blocks of ") + std::to_string(block_async.block_size); }
+    std::string blocks(int size) const { return (block_shape == "compact" ? "compact blocks of " : "blocks of ") + std::to_string(size); }
     /** Whether a refinement solves: residual and solution in double, the method in single precision. */
     bool refines() const { return precision == "mixed" && can_refine(); }
     bool can_refine() const { return method == "multigrid" || (is_relaxation() && (relaxation() == nullptr || !relaxation()->corrects)); }
@@ -140,12 +151,15 @@ namespace leopard
     std::string choose_backend(MPI_Comm comm, const NodePlace &place);
 
   private:
+    /** Those that tau scaling is for. */
+    static std::vector<std::string> methods_with_tau();
     /** Whether tau scaling is for the relaxation that solves or preconditions. */
     bool takes_tau() const { return relaxation() != nullptr && relaxation()->omega == OmegaRange::damping; }
     /** Replaces the precisions "automatic". */
     void        choose_precision(const SolverTask &task);
     void        check_contradictions() const;
     void        check_tau() const;
+    void        check_tuning() const;
     void        check_two_stage() const;
     void        check_gpus() const;
     std::string why_not_on_device() const;
@@ -230,14 +244,19 @@ namespace leopard
     /** Wall time of the constructor and of update_values() until now, all of them together. */
     double set_up_seconds() const { return seconds; }
 
-    /** Whether details() begin with what omega = tau is, of the values that A has now. */
-    bool has_tau() const { return parameters.has_tau(); }
+    /**
+     * Whether details() begin with what was found from the values that A has now: omega = tau, or options by measuring.
+     */
+    bool tells_of_values() const { return parameters.has_tau() || parameters.tunes(); }
 
-    /** Of multigrid cycles, those of now. */
-    Arithmetic cycle_arithmetic() const { return parameters.cycle_arithmetic(); }
-
-    /** What else a log should say when it begins to solve, in lines; mostly empty. */
+    /**
+     * What else a log should say when it begins to solve, in lines; mostly empty. Of options that are found by
+     * measuring where values change: after the first solve.
+     */
     std::string details() const;
+
+    /** What was found from the values of A, for run.json: "tau", "tuned"; an empty object otherwise. */
+    nlohmann::json report() const;
 
     class Implementation; ///< a family of methods: relaxations, Krylov solvers on host or device, direct solvers
 

@@ -51,7 +51,7 @@ namespace leopard
         , matrix(local.matrix)
         , order(parameters_, matrix, levels)
         , exchange(std::make_shared<GhostExchange<double>>(local.owned, local.ghosts, comm_, order.old_row()))
-        , omega(parameters_, matrix, *exchange, comm_)
+        , omega(parameters_, order.options().omega, matrix, *exchange, comm_)
         , host_x(matrix.n_rows)
         , host_b(matrix.n_rows)
       {
@@ -129,11 +129,13 @@ namespace leopard
 
       std::string description() const override
       {
-        return "refinement with " + (multigrid != nullptr ? multigrid->description()
-                                                          : relaxation_description(parameters, omega, relaxation->name() + " in single precision"));
+        return "refinement with " + (multigrid != nullptr
+                                       ? multigrid->description()
+                                       : relaxation_description(parameters, omega, order.options(), relaxation->name() + " in single precision"));
       }
 
-      std::string details() const override { return multigrid != nullptr ? multigrid->details() : omega_details(parameters, omega, matrix, comm); }
+      std::string    details() const override { return multigrid != nullptr ? multigrid->details() : omega_details(parameters, omega, matrix, comm); }
+      nlohmann::json report() const override { return omega.report(); }
 
     private:
       void set_refinement(const std::vector<double> &scale, std::unique_ptr<InnerSolver<float>> inner)

@@ -10,16 +10,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 namespace leopard
 {
   using namespace dealii;
 
   ChosenOmega::ChosenOmega(const LinearSolverParameters &parameters_,
+                           double                        number_,
                            const CrsMatrix<double>      &A_,
                            const Communication<double>  &communication_,
                            MPI_Comm                      comm_)
     : parameters(parameters_)
+    , number(number_)
     , A(A_)
     , communication(communication_)
     , comm(comm_)
@@ -49,6 +52,17 @@ namespace leopard
       {
         throw Error("'Linear solver/Omega' is tau, which this matrix does not have: " + std::string(error.what()));
       }
+  }
+
+  nlohmann::json ChosenOmega::report() const
+  {
+    nlohmann::json result = nlohmann::json::object();
+    if (tau)
+      result["tau"] = {{"omega", tau->omega},
+                       {"smallest_eigenvalue", tau->eigenvalues.smallest},
+                       {"largest_eigenvalue", tau->eigenvalues.largest},
+                       {"settled", tau->settled}};
+    return result;
   }
 
   MethodOptions method_options(const LinearSolverParameters &parameters,
@@ -91,12 +105,13 @@ namespace leopard
     }
   } // namespace
 
-  LocalRelaxation::LocalRelaxation(const LinearSolverParameters &parameters, const HostMatrix &A_, const LevelSource *levels, MPI_Comm comm_)
+  LocalRelaxation::LocalRelaxation(
+    const LinearSolverParameters &parameters, const HostMatrix &A_, const LevelSource *levels, MPI_Comm comm_, bool tunes)
     : A(A_)
     , local(local_matrix(A_))
-    , order(parameters, local.matrix, levels)
+    , order(parameters, local.matrix, levels, tunes)
     , exchange(local.owned, local.ghosts, comm_, order.old_row())
-    , omega(parameters, local.matrix, exchange, comm_)
+    , omega(parameters, order.options().omega, local.matrix, exchange, comm_)
     , relaxation(make_relaxation(parameters, local.matrix, omega, order.options(), exchange))
     , comm(comm_)
   {
@@ -121,6 +136,14 @@ namespace leopard
     throw_if_any_failed(refusal, comm);
   }
 
+  nlohmann::json LocalRelaxation::report() const
+  {
+    nlohmann::json result = omega.report();
+    if (order.tuning())
+      result["tuned"] = order.tuning()->report();
+    return result;
+  }
+
   std::string why_it_diverges(const CrsMatrix<double> &A, MPI_Comm comm)
   {
     const double rho = Utilities::MPI::max(estimate_spectral_radius_abs(A), comm);
@@ -131,16 +154,17 @@ namespace leopard
                      : std::string("; below 1 every schedule converges, above it need not"));
   }
 
-  std::string relaxation_description(const LinearSolverParameters &parameters, const ChosenOmega &omega, const std::string &name)
+  std::string
+  relaxation_description(const LinearSolverParameters &parameters, const ChosenOmega &omega, const BlockAsyncOptions &blocks, const std::string &name)
   {
     const Method &method = *parameters.relaxation();
     std::string   text   = name;
     if (method.has_blocks)
-      text += ", " + parameters.blocks();
+      text += ", " + parameters.blocks(blocks.block_size);
     if (omega.is_tau())
       text += ", omega = tau";
-    else if (parameters.omega != 1. && method.omega != OmegaRange::none)
-      text += ", omega = " + format("%g", parameters.omega);
+    else if (omega.value() != 1. && method.omega != OmegaRange::none)
+      text += ", omega = " + format("%g", omega.value());
     return text;
   }
 
@@ -173,22 +197,31 @@ namespace leopard
     class RelaxationSolver : public LinearSolver::Implementation
     {
     public:
-      RelaxationSolver(const LinearSolverParameters &parameters_, const HostMatrix &A, const LevelSource *levels, MPI_Comm comm_)
+      RelaxationSolver(const LinearSolverParameters &parameters_, const HostMatrix &A, const LevelSource *levels_, MPI_Comm comm_)
         : parameters(parameters_)
         , comm(comm_)
-        , local(parameters_, A, levels, comm_)
-        , on_device(local.relaxation->memory_space() == MemorySpace::device)
+        , levels(levels_)
+        , is_to_be_tuned(parameters_.tunes() && parameters_.values_change)
+        , local(std::make_unique<LocalRelaxation>(parameters_, A, levels_, comm_, parameters_.tunes() && !is_to_be_tuned))
+        , on_device(local->relaxation->memory_space() == MemorySpace::device)
       {
         if (on_device)
           {
-            device_x.reinit(local.relaxation->n_columns());
-            device_b.reinit(local.relaxation->n_rows());
+            device_x.reinit(local->relaxation->n_columns());
+            device_b.reinit(local->relaxation->n_rows());
           }
-        host_x.resize(local.relaxation->n_columns(), 0.);
-        host_b.resize(local.relaxation->n_rows());
+        host_x.resize(local->relaxation->n_columns(), 0.);
+        host_b.resize(local->relaxation->n_rows());
       }
 
-      void update_values() override { local.update_values(); }
+      void update_values() override
+      {
+        if (is_to_be_tuned) // with the first values that are solved with, before which A is that of diffusion alone
+          local = std::make_unique<LocalRelaxation>(parameters, local->A, levels, comm, true);
+        else
+          local->update_values();
+        is_to_be_tuned = false;
+      }
 
       LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target) override
       {
@@ -198,8 +231,8 @@ namespace leopard
         criteria.test_every         = parameters.test_every;
         criteria.asked_to_stop      = [this] { return stop_requested(comm); };
 
-        local.order.take(x, host_x.data());
-        local.order.take(b, host_b.data());
+        local->order.take(x, host_x.data());
+        local->order.take(b, host_b.data());
         double       *x_data = host_x.data();
         const double *b_data = host_b.data();
         if (on_device)
@@ -209,14 +242,14 @@ namespace leopard
             x_data = device_x.data();
             b_data = device_b.data();
           }
-        const SolveResult result = leopard::solve(*local.relaxation, x_data, b_data, criteria, local.exchange);
+        const SolveResult result = leopard::solve(*local->relaxation, x_data, b_data, criteria, local->exchange);
         if (result.status == SolveStatus::stopped)
           throw_if_stop_requested(comm);
         if (result.status == SolveStatus::diverged || !std::isfinite(result.final_residual))
-          report_divergence(local.relaxation->name(), result, "iterations", why_it_diverges(local.local.matrix, comm), parameters, "");
+          report_divergence(local->relaxation->name(), result, "iterations", why_it_diverges(local->local.matrix, comm), parameters, "");
         if (on_device)
           device_x.copy_to_host(host_x.data());
-        local.order.give(host_x.data(), x);
+        local->order.give(host_x.data(), x);
 
         LinearSolveResult summary;
         summary.n_iterations   = result.n_iterations;
@@ -227,16 +260,27 @@ namespace leopard
         return summary;
       }
 
-      std::string description() const override { return relaxation_description(parameters, local.omega, local.relaxation->name()); }
-      std::string details() const override { return omega_details(parameters, local.omega, local.local.matrix, comm); }
+      std::string description() const override
+      {
+        return relaxation_description(parameters, local->omega, local->order.options(), local->relaxation->name());
+      }
+      std::string details() const override
+      {
+        if (parameters.tunes())
+          return local->order.tuning() ? local->order.tuning()->text() : "";
+        return omega_details(parameters, local->omega, local->local.matrix, comm);
+      }
+      nlohmann::json report() const override { return local->report(); }
 
     private:
-      const LinearSolverParameters &parameters;
-      MPI_Comm                      comm;
-      LocalRelaxation               local;
-      const bool                    on_device;
-      std::vector<double>           host_x, host_b; ///< in the order of blocks; of x own entries and ghosts
-      DeviceVector<double>          device_x, device_b;
+      const LinearSolverParameters    &parameters;
+      MPI_Comm                         comm;
+      const LevelSource               *levels;
+      bool                             is_to_be_tuned; ///< when the values of A come
+      std::unique_ptr<LocalRelaxation> local;
+      const bool                       on_device;
+      std::vector<double>              host_x, host_b; ///< in the order of blocks; of x own entries and ghosts
+      DeviceVector<double>             device_x, device_b;
     };
   } // namespace
 

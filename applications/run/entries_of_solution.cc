@@ -131,6 +131,12 @@ namespace leopard::entry_rows
                    if_(has_newton(r) && r.parameters.newton.forcing == "fixed iterations", is(r, "Newton/Forcing")));
     }
 
+    /** Of options of async that are found by measuring; gmres beyond the asynchronous bound takes those of the file. */
+    std::string of_tuned(const Run &r)
+    {
+      return if_(r.parameters.linear_solver.tunes() && !has_alternative(r), "'Linear solver/Tuning time' is given, and it is chosen by measuring");
+    }
+
     std::string of_omega(const Run &r, const std::string &entry)
     {
       const Method *relaxation = r.parameters.linear_solver.relaxation();
@@ -138,6 +144,7 @@ namespace leopard::entry_rows
         r.fused || has_alternative(r) ||
         (relaxation != nullptr && relaxation->omega != OmegaRange::none && !preconditions_with(r, "jacobi")); // where it changes nothing
       return first(of_solver(r, entry),
+                   of_tuned(r),
                    if_(r.fused && r.parameters.linear_solver.omega_is_tau, "tau is of a matrix, and the fused time loop has none"),
                    if_(!reads,
                        r.parameters.linear_solver.is_krylov()        ? is(r, "Linear solver/Preconditioner")
@@ -148,6 +155,11 @@ namespace leopard::entry_rows
     std::string of_async(const Run &r, const std::string &entry)
     {
       return first(of_general_solver(r, entry), if_(!uses_block_async(r), "async is used nowhere"));
+    }
+
+    std::string of_found(const Run &r, const std::string &entry)
+    {
+      return first(of_async(r, entry), of_tuned(r));
     }
 
     /** Of a relaxation with blocks, not of a smoother or triangular solves. */
@@ -189,6 +201,12 @@ namespace leopard::entry_rows
     std::string of_gpus(const Run &r, const std::string &entry)
     {
       return first(of_blocks(r, entry), if_(!r.parameters.linear_solver.is_relaxation(), is(r, "Linear solver/Method")));
+    }
+
+    /** The fused time loop is not taken where options are to be found by measuring. */
+    std::string of_tuning(const Run &r, const std::string &entry)
+    {
+      return r.fused ? "" : of_gpus(r, entry);
     }
 
     std::string of_gpu_exchange(const Run &r, const std::string &entry)
@@ -282,7 +300,7 @@ namespace leopard::entry_rows
 
     std::string of_block_size(const Run &r, const std::string &entry)
     {
-      return first(of_async(r, entry), of_stored_blocks(r));
+      return first(of_found(r, entry), of_stored_blocks(r));
     }
 
     std::string of_block_shape(const Run &r, const std::string &entry)
@@ -332,7 +350,8 @@ namespace leopard::entry_rows
       {"Linear solver/Relative tolerance", effect, effect, of_linear_tolerance},
       {"Linear solver/Test every", effect, effect, of_tests},
       {"Linear solver/Omega", effect, effect, of_omega},
-      {"Linear solver/Local iterations", effect, effect, of_async},
+      {"Linear solver/Tuning time", effect, effect, of_tuning},
+      {"Linear solver/Local iterations", effect, effect, of_found},
       {"Linear solver/Block size", effect, effect, of_block_size},
       {"Linear solver/Block shape", effect, effect, of_blocks},
       {"Linear solver/Overlap", effect, effect, of_overlap},
@@ -342,7 +361,7 @@ namespace leopard::entry_rows
       {"Linear solver/Schedule", effect, effect, of_schedule},
       {"Linear solver/Two stage", effect, effect, of_two_stage},
       {"Linear solver/Seed", effect, effect, of_seed},
-      {"Linear solver/Momentum", effect, effect, of_async},
+      {"Linear solver/Momentum", effect, effect, of_found},
       {"Linear solver/Smallest eigenvalue", effect, effect, of_chebyshev},
       {"Linear solver/Largest eigenvalue", effect, effect, of_chebyshev},
       {"Linear solver/Threads", free, free, of_threads},
@@ -350,6 +369,7 @@ namespace leopard::entry_rows
       {"Linear solver/Preconditioner iterations", effect, effect, of_iterated_preconditioner},
       {"Linear solver/Triangular solves", effect, effect, of_factors},
       {"Linear solver/Triangular iterations", effect, effect, of_triangular_iterations},
+      {"Linear solver/Fill level", effect, effect, of_factors},
       {"Linear solver/Factor sweeps", effect, effect, of_factors},
       {"Linear solver/Device", free, free, of_device},
       {"Linear solver/GPUs", effect, effect, of_gpus},

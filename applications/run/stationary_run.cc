@@ -106,6 +106,7 @@ namespace leopard
                               first,
                               result.final_residual,
                               result.convergence_factor > 0. ? format(", convergence factor %.3f", result.convergence_factor).c_str() : ""));
+      report.update(solver.report());
       report["set_up_seconds"]    = solver.set_up_seconds(); // of the linear solver, a part of "seconds"
       report["linear_iterations"] = result.n_iterations;
       report["residual"]          = result.final_residual;
@@ -134,10 +135,13 @@ namespace leopard
         context.log.line(indented(details));
       const NewtonResult &result = newton.solve(u, nullptr);
       say_note(context, result.note);
+      if (context.parameters.linear_solver.tunes())
+        context.log.line(indented(newton.linear_solver().details()));
       context.log.line("  Newton's method with " + newton.linear_solver().description() + ":\n" + result.table());
       if (!result.converged)
         throw ConvergenceFailure(result.failure + "; the residual is " + format("%.3e", result.residual) + " after " +
                                  std::to_string(result.n_steps) + " steps\n" + result.table() + "  to try: " + advice_for_newton(result));
+      report.update(newton.linear_solver().report());
       report["newton_steps"]      = result.n_steps;
       report["set_up_seconds"]    = newton.linear_solver().set_up_seconds();
       report["linear_iterations"] = result.linear_iterations;

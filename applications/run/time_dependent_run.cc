@@ -129,6 +129,9 @@ namespace leopard
 
       double time_reached() const { return integrator->time(); }
 
+      /** What the linear solver of the general time loop has found from the matrix of the last step. */
+      json found_by_linear_solver() const { return integrator->is_fused() ? json::object() : newton->linear_solver().report(); }
+
       /** What pattern there is at the time reached. Collective. */
       FoundPattern pattern() { return measures->find_pattern(integrator->solution(), integrator->time()); }
 
@@ -483,9 +486,10 @@ namespace leopard
     TimeDependentRun<dim, spacedim> run(context, context.parameters.time);
     const TimeLoopResult            result = run.run(0, false);
     json                           &report = context.provenance.json()["time_loop"];
-    report["steps"]                        = result.n_steps;
-    report["newton_steps"]                 = result.newton_steps;
-    report["linear_iterations"]            = result.linear_iterations;
+    report.update(run.found_by_linear_solver());
+    report["steps"]             = result.n_steps;
+    report["newton_steps"]      = result.newton_steps;
+    report["linear_iterations"] = result.linear_iterations;
     if (result.corrections > 0)
       report["corrections"] = result.corrections;
     report["rejected_steps"]     = result.rejected.total();

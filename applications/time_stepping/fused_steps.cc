@@ -190,6 +190,8 @@ namespace leopard
       return "'Linear solver/Method' asks for another solver than async, and no preconditioner async";
     if (linear.has_tau())
       return "'Linear solver/Omega' is tau, which is of a matrix, and it has none";
+    if (linear.tunes())
+      return "'Linear solver/Tuning time' is given, for measuring with a matrix, and it has none";
     if (newton.forcing == "fixed iterations" && !time.explicit_reaction())
       return "'Newton/Forcing' asks for a fixed number of linear iterations";
     if (linear.backend == "reference" || linear.block_async.schedule == Schedule::replay)

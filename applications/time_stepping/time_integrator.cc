@@ -226,10 +226,10 @@ namespace leopard
       distribute(u_new);
     if (!result.note.empty())
       report.notes.push_back(result.note);
-    if (newton.linear_solver().has_tau() && !told_tau)
+    if (newton.linear_solver().tells_of_values() && !told_values)
       {
         report.notes.push_back("of the first step " + newton.linear_solver().details());
-        told_tau = true;
+        told_values = true;
       }
     report.newton_steps += result.n_steps;
     report.linear_iterations += result.linear_iterations;

@@ -194,11 +194,11 @@ namespace leopard
     reaction_diffusion::StepControl control;            ///< its order is 0 before the first step
     double                          start_size    = 0.; ///< the largest |u| at time zero
     bool                            told_bound    = false;
-    bool                            told_tau      = false;
-    double                          told_negative = 0.; ///< the largest share of its field that a negative value had when it was told of
-    std::vector<HostVector>         levels;             ///< u_n, u_n-1, ...
-    std::vector<HostVector>         rates;              ///< explicit reaction: r(u_n), r(u_n-1), and at last r(u_n+1); else empty
-    HostVector                      explicit_rates;     ///< what the last step has taken as the reaction
+    bool                            told_values   = false; ///< of the linear solver's matrix
+    double                          told_negative = 0.;    ///< the largest share of its field that a negative value had when it was told of
+    std::vector<HostVector>         levels;                ///< u_n, u_n-1, ...
+    std::vector<HostVector>         rates;                 ///< explicit reaction: r(u_n), r(u_n-1), and at last r(u_n+1); else empty
+    HostVector                      explicit_rates;        ///< what the last step has taken as the reaction
     std::unique_ptr<FusedSteps>     fused;
     std::vector<double>             noise_places; ///< coordinates of the own nodes; empty without noise
     HostVector                      forces;       ///< of noise, in the last step, times m

@@ -38,6 +38,24 @@ namespace leopard
       return text;
     }
 
+    /** Of all rows, but for rounding. */
+    bool has_zero_row_sums(const CrsMatrix<double> &A)
+    {
+      constexpr double at_rounding = 1e-12;
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          double sum = 0., size = 0.;
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            {
+              sum += A.values[p];
+              size += std::abs(A.values[p]);
+            }
+          if (!(std::abs(sum) <= at_rounding * size))
+            return false;
+        }
+      return true;
+    }
+
     /** x and b where the relaxation wants them. */
     class Vectors
     {
@@ -78,9 +96,11 @@ namespace leopard
         : A(A_)
         , request(request_)
         , start(now())
+        , maps_ones_to_zero(has_zero_row_sums(A_))
       {
         base.options.backend    = request.backend;
         base.options.n_threads  = request.n_threads;
+        base.options.storage    = request.storage;
         base.options.block_size = std::max(1, std::min(256, A.n_rows));
       }
 
@@ -119,16 +139,19 @@ namespace leopard
 
       double time_left(double until) const { return start + until * request.seconds - now(); }
 
-      static std::string describe(const TunedChoice &choice)
+      std::string describe(const TunedChoice &choice) const
       {
-        const BlockAsyncOptions &o = choice.options;
-        std::string text = to_string(choice.shape) + " blocks of " + std::to_string(o.block_size) + ", k = " + std::to_string(o.local_iterations) +
-                           ", omega = " + number(o.omega, 4) + ", momentum = " + number(o.momentum, 4);
+        const BlockAsyncOptions &o    = choice.options;
+        std::string              text = (request.partition ? "" : to_string(choice.shape) + " ") + "blocks of " + std::to_string(o.block_size) +
+                           ", k = " + std::to_string(o.local_iterations) + ", omega = " + number(o.omega, 4) +
+                           ", momentum = " + number(o.momentum, 4);
         return o.backend == Backend::cuda ? text + ", " + to_string(o.execution) : text;
       }
 
       void find_eigenvalues()
       {
+        if (!request.weights)
+          return;
         if (spectrum::row_without_positive_diagonal(A) >= 0 || spectrum::find_asymmetry(A).found)
           {
             report("not symmetric with positive diagonal: no momentum, no tau scaling");
@@ -154,10 +177,13 @@ namespace leopard
         for (std::optional<System> *system : {&best_system, &last_system})
           if (*system && (*system)->shape == choice.shape && (*system)->block_size == choice.options.block_size)
             return **system;
-        Partition partition = choice.partition(A);
+        Partition partition = request.partition ? request.partition(choice.options.block_size) : choice.partition(A);
         System    system{choice.shape, choice.options.block_size, {}, permute(A, partition), std::vector<double>(A.n_rows)};
         system.block_offsets = std::move(partition.block_offsets);
-        multiply(system.matrix, std::vector<double>(A.n_columns, 1.).data(), system.b.data());
+        std::vector<double> solution(A.n_rows, 1.);
+        for (int i = 0; i < A.n_rows && maps_ones_to_zero; ++i)
+          solution[i] = static_cast<double>(partition.old_row[i]) / A.n_rows;
+        multiply(system.matrix, solution.data(), system.b.data());
         last_system = std::move(system);
         return *last_system;
       }
@@ -293,9 +319,12 @@ namespace leopard
         std::vector<int> sizes = {256, 128, 512, 64}; // in this order, for when time runs out
         if (request.backend == Backend::cuda)
           sizes.push_back(1024);
-        std::vector<TunedChoice> candidates;
+        const std::vector<BlockShape> shapes = request.partition
+                                                 ? std::vector<BlockShape>{BlockShape::contiguous}
+                                                 : std::vector<BlockShape>{BlockShape::contiguous, BlockShape::rcm, BlockShape::metis};
+        std::vector<TunedChoice>      candidates;
         for (const int size : sizes)
-          for (const BlockShape shape : {BlockShape::contiguous, BlockShape::rcm, BlockShape::metis})
+          for (const BlockShape shape : shapes)
             {
               const bool is_one_block = size >= A.n_rows;
               if (is_one_block && (shape != BlockShape::contiguous || (size / 2 >= A.n_rows && size > 64)))
@@ -369,7 +398,7 @@ namespace leopard
       /** With momentum omega belongs to it. */
       void try_omega(double until)
       {
-        if (origin().options.momentum > 0.)
+        if (!request.weights || origin().options.momentum > 0.)
           return;
         measure_best_again(until, 2);
         std::vector<double> omegas = {1., 1.1};
@@ -435,6 +464,7 @@ namespace leopard
       const CrsMatrix<double>          &A;
       const TuneRequest                &request;
       const double                      start;
+      const bool                        maps_ones_to_zero; ///< then the right-hand side is that of another solution
       TunedChoice                       base, best;
       bool                              found = false, best_came_to_the_goal = false;
       int                               n_tried = 0;

@@ -142,6 +142,9 @@ namespace leopard::command_line
       add_choice(app, "--preconditioner", a.preconditioner, choices_of(preconditioner_names()), "of cg and gmres, default automatic");
       add_choice(app, "--triangular", a.triangular.solve, triangular_solves, "of ic and ilu, how their factors are solved with, default exact");
       app.add_option("--triangular-iterations", a.triangular.n_iterations, "of --triangular async: global iterations (default 3)")->type_name("N");
+      app
+        .add_option("--fill", a.fill_level, "of ic and ilu: level of fill of their factors; 0, the default: the entries of the matrix and no others")
+        ->type_name("N");
       app.add_option("--factor-sweeps", a.factor_sweeps, "of ic and ilu: fixed-point sweeps that find the factors; 0, the default: elimination")
         ->type_name("N");
       add_choice(app, "--smoother", a.smoother, choices_of(method_names(as_smoother)), "of multigrid, default chebyshev, of stencils async");
@@ -301,7 +304,7 @@ namespace leopard::command_line
                words_of_method(a),
                "it with --method automatic or multigrid, or --preconditioner multigrid, whose levels are made of nodes");
       if (!a.has_factors())
-        refuse(a, {"--triangular", "--factor-sweeps"}, words_of_method(a), "it with --preconditioner ic or ilu");
+        refuse(a, {"--triangular", "--fill", "--factor-sweeps"}, words_of_method(a), "it with --preconditioner ic or ilu");
       if (a.triangular.solve != TriangularSolve::asynchronous)
         refuse(a, {"--triangular-iterations"}, "exact triangular solves", "--triangular async with it");
       if (a.is_relaxation())
@@ -413,6 +416,7 @@ namespace leopard::command_line
       require(is_below_x_0, "--tolerance", a.criteria.relative_tolerance, "a number below 1, which x = 0 has");
       require(std::isfinite(a.criteria.max_seconds), "--max-seconds", a.criteria.max_seconds, "a number of seconds, or 0 for no limit");
       require(a.tune_seconds > 0. && std::isfinite(a.tune_seconds), "--tune-seconds", a.tune_seconds, "a positive number of seconds");
+      require(a.fill_level >= 0, "--fill", a.fill_level, "a number >= 0");
       require(a.factor_sweeps >= 0 && a.factor_sweeps <= 100000, "--factor-sweeps", a.factor_sweeps, "0 to 100000, where 0 stands for elimination");
       require(!a.has("--gpus") || (a.n_gpus >= 1 && a.n_gpus <= 64), "--gpus", a.n_gpus, "1 to 64");
       require(a.block_unknowns >= 1, "--block-unknowns", a.block_unknowns, "a number >= 1");

@@ -360,7 +360,8 @@ namespace leopard::command_line
       if (a.has_factors())
         {
           IncompleteOptions options;
-          options.factors.kind               = a.preconditioner == "ic" ? FactorKind::ic0 : FactorKind::ilu0;
+          options.factors.kind               = a.preconditioner == "ic" ? FactorKind::ic : FactorKind::ilu;
+          options.factors.fill_level         = a.fill_level;
           options.n_sweeps                   = a.factor_sweeps;
           options.solves                     = a.triangular;
           options.solves.block_async         = a.async;

@@ -19,15 +19,15 @@ namespace dealii
 namespace leopard
 {
   /**
-   * Incomplete factors ILU(0) or IC(0) as a preconditioner for deal.II's Krylov solvers: vmult() is dst = U^-1 L^-1
-   * src, with exact triangular solves or with some iterations of block-asynchronous iteration
-   * (make_incomplete_preconditioner()).
+   * Incomplete factors ILU(p) or IC(p), p the level of fill (AdditionalData::factors.fill_level), as a preconditioner
+   * for deal.II's Krylov solvers: vmult() is dst = U^-1 L^-1 src, with exact triangular solves or with some iterations
+   * of block-asynchronous iteration (make_incomplete_preconditioner()).
    *
-   * SolverCG needs is_symmetric_map() (IC(0), exact), SolverGMRES is_fixed_linear_map(), SolverFGMRES nothing: chaotic
+   * SolverCG needs is_symmetric_map() (IC, exact), SolverGMRES is_fixed_linear_map(), SolverFGMRES nothing: chaotic
    * asynchronous solves differ from call to call.
    *
    * Vectors as for OwnRowsPreconditioner. A Trilinos matrix may be distributed: each rank has the factors of its own
-   * rows and columns (block Jacobi over the ranks).
+   * rows and columns (block Jacobi over the ranks), and so has fill no entries of others.
    *
    * Nothing of A is referred to after initialize().
    */

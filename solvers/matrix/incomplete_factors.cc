@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <utility>
 
@@ -38,17 +39,117 @@ namespace leopard
     }
   } // namespace
 
-  std::string to_string(FactorKind kind)
+  std::string FactorOptions::name() const
   {
-    return kind == FactorKind::ilu0 ? "ILU(0)" : "IC(0)";
+    return std::string(kind == FactorKind::ilu ? "ILU" : "IC") + "(" + std::to_string(fill_level) + ")";
   }
 
   void FactorOptions::validate() const
   {
+    if (fill_level < 0)
+      throw InvalidInput("incomplete factors: fill_level is " + std::to_string(fill_level) + "\n  expected: a number >= 0");
     if (!(smallest_pivot >= 0. && smallest_pivot < 1.))
       throw InvalidInput("incomplete factors: smallest_pivot is " + short_text(smallest_pivot) + "\n  expected: a number from 0 to below 1");
     if (!(largest_growth >= 1.))
       throw InvalidInput("incomplete factors: largest_growth is " + short_text(largest_growth) + "\n  expected: a number >= 1");
+  }
+
+  namespace
+  {
+    /** A row in the order of its columns, into which others are put: a linked list, and the level of each entry. */
+    class FilledRow
+    {
+    public:
+      explicit FilledRow(int n)
+        : end(n)
+        , next(n + 1)
+        , level(n, none)
+        , source(n)
+      {
+      }
+
+      void begin(const FactorPattern &pattern, int i)
+      {
+        int last = end;
+        for (int p = pattern.offsets[i]; p < pattern.offsets[i + 1]; ++p)
+          {
+            const int column = pattern.columns[p];
+            next[last]       = column;
+            last             = column;
+            level[column]    = 0;
+            source[column]   = pattern.source[p];
+          }
+        next[last] = end;
+      }
+
+      /** What the elimination with row k, of which these are the levels, puts into this one. */
+      void add(const FactorPattern &done, const std::vector<int> &levels, int k, int largest)
+      {
+        if (level[k] >= largest)
+          return;
+        for (int q = done.diagonal[k] + 1, before = k; q < done.offsets[k + 1]; ++q)
+          {
+            const int column = done.columns[q], made = level[k] + levels[q] + 1;
+            if (made > largest)
+              continue;
+            if (level[column] != none)
+              {
+                level[column] = std::min(level[column], made);
+                continue;
+              }
+            while (next[before] < column)
+              before = next[before];
+            next[column]   = next[before];
+            next[before]   = column;
+            level[column]  = made;
+            source[column] = -1;
+          }
+      }
+
+      /** Appends row i to the pattern; this one is empty afterwards. */
+      void give(int i, FactorPattern &pattern, std::vector<int> &levels)
+      {
+        for (int column = next[end]; column != end; column = next[column])
+          {
+            if (column == i)
+              pattern.diagonal[i] = static_cast<int>(pattern.columns.size());
+            pattern.columns.push_back(column);
+            pattern.source.push_back(source[column]);
+            levels.push_back(level[column]);
+            level[column] = none;
+          }
+        if (pattern.columns.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+          throw InvalidInput("incomplete factors: with the fill of rows 0 to " + std::to_string(i) +
+                             " they have more than 2147483647 entries\n  expected: a lower level of fill");
+        pattern.offsets.push_back(static_cast<int>(pattern.columns.size()));
+      }
+
+      const int        end; ///< behind the last column, and before the first
+      std::vector<int> next;
+
+    private:
+      static constexpr int none = -1;
+
+      std::vector<int> level, source; ///< of each column
+    };
+  } // namespace
+
+  FactorPattern with_fill(const FactorPattern &pattern, int level)
+  {
+    FactorPattern result;
+    result.kind = pattern.kind;
+    result.diagonal.resize(pattern.n_rows());
+    const int        largest = std::min(level, pattern.n_rows()); // there are no higher ones
+    std::vector<int> levels;                                      ///< of the entries of the result
+    FilledRow        row(pattern.n_rows());
+    for (int i = 0; i < pattern.n_rows(); ++i)
+      {
+        row.begin(pattern, i);
+        for (int k = row.next[row.end]; k < i; k = row.next[k])
+          row.add(result, levels, k, largest);
+        row.give(i, result, levels);
+      }
+    return result;
   }
 
   template <typename Number>
@@ -59,7 +160,7 @@ namespace leopard
     option.validate();
     A.validate();
     make_pattern(A);
-    if (option.kind == FactorKind::ic0)
+    if (option.kind == FactorKind::ic)
       find_mirrors();
     if (factorization == nullptr)
       factorization = [position =
@@ -92,6 +193,8 @@ namespace leopard
           }
         pattern.offsets.push_back(n_entries());
       }
+    if (option.fill_level > 0)
+      pattern = with_fill(pattern, option.fill_level);
     of_A.resize(n_entries());
     values.resize(n_entries());
   }
@@ -107,10 +210,10 @@ namespace leopard
         {
           const int j = pattern.columns[p], q = next[j];
           if (q >= pattern.offsets[j + 1] || pattern.columns[q] != i)
-            throw InvalidInput("IC(0): the matrix has an entry in row " + std::to_string(i) + ", column " + std::to_string(j) + " or between row " +
-                               std::to_string(j) + ", column " +
+            throw InvalidInput(option.name() + ": the matrix has an entry in row " + std::to_string(i) + ", column " + std::to_string(j) +
+                               " or between row " + std::to_string(j) + ", column " +
                                (q < pattern.offsets[j + 1] ? std::to_string(pattern.columns[q]) : std::to_string(i)) +
-                               " and there without its mirror image (the first row is 0)\n  expected: a symmetric matrix; ILU(0) takes others");
+                               " and there without its mirror image (the first row is 0)\n  expected: a symmetric matrix; ILU takes others");
           mirror[p] = q;
           ++next[j];
         }
@@ -124,15 +227,15 @@ namespace leopard
     for (int i = 0; i < pattern.n_rows(); ++i)
       {
         if (!(diagonal(i) > 0.))
-          throw InvalidInput("IC(0): the diagonal entry of row " + std::to_string(i) + " is " + short_text(diagonal(i)) +
-                             " (the first row is 0)\n  expected: positive ones; ILU(0) takes others");
+          throw InvalidInput(option.name() + ": the diagonal entry of row " + std::to_string(i) + " is " + short_text(diagonal(i)) +
+                             " (the first row is 0)\n  expected: positive ones; ILU takes others");
         for (int p = pattern.offsets[i]; p < pattern.diagonal[i]; ++p)
           {
             const double a = static_cast<double>(of_A[p]), b = static_cast<double>(of_A[mirror[p]]);
             if (!(std::abs(a - b) <= allowed * std::sqrt(diagonal(i)) * std::sqrt(diagonal(pattern.columns[p]))))
-              throw InvalidInput("IC(0): the entry of row " + std::to_string(i) + ", column " + std::to_string(pattern.columns[p]) + " is " +
-                                 short_text(a) + " and its mirror image " + short_text(b) + " (the first row is 0)" +
-                                 "\n  expected: a symmetric matrix; ILU(0) takes others");
+              throw InvalidInput(option.name() + ": the entry of row " + std::to_string(i) + ", column " + std::to_string(pattern.columns[p]) +
+                                 " is " + short_text(a) + " and its mirror image " + short_text(b) + " (the first row is 0)" +
+                                 "\n  expected: a symmetric matrix; ILU takes others");
           }
       }
   }
@@ -143,7 +246,7 @@ namespace leopard
     for (int i = 0; i < pattern.n_rows(); ++i)
       {
         const double quotient = static_cast<double>(values[pattern.diagonal[i]]) / static_cast<double>(of_A[pattern.diagonal[i]]);
-        bool         taken    = (option.kind == FactorKind::ic0 ? quotient : std::abs(quotient)) > option.smallest_pivot;
+        bool         taken    = (option.kind == FactorKind::ic ? quotient : std::abs(quotient)) > option.smallest_pivot;
         for (int p = pattern.offsets[i]; p < pattern.offsets[i + 1] && taken; ++p)
           taken = std::isfinite(values[p]);
         if (!taken)
@@ -158,12 +261,12 @@ namespace leopard
     const auto put = [&](double shifted_by) {
       alpha = shifted_by;
       for (std::size_t p = 0; p < of_A.size(); ++p)
-        of_A[p] = new_values[pattern.source[p]];
+        of_A[p] = pattern.source[p] < 0 ? Number(0) : new_values[pattern.source[p]];
       for (const int p : pattern.diagonal)
         of_A[p] *= static_cast<Number>(1. + alpha);
     };
     put(0.);
-    if (option.kind == FactorKind::ic0)
+    if (option.kind == FactorKind::ic)
       check_symmetry();
     for (;; put(std::max(first_shift, 2. * alpha)))
       {
@@ -175,7 +278,7 @@ namespace leopard
           return;
         if (option.shift && 2. * alpha <= largest_shift)
           continue;
-        throw InvalidInput(to_string(option.kind) + ": " +
+        throw InvalidInput(option.name() + ": " +
                            (row < 0 ? "the factors are nearly singular"
                                     : "the pivot of row " + std::to_string(row) + " is " +
                                         short_text(static_cast<double>(values[pattern.diagonal[row]])) + " where the diagonal entry is " +
@@ -243,7 +346,7 @@ namespace leopard
   template <typename Number>
   CrsMatrix<Number> IncompleteFactors<Number>::lower() const
   {
-    if (option.kind == FactorKind::ic0)
+    if (option.kind == FactorKind::ic)
       return transpose(upper());
     CrsMatrix<Number> L;
     L.n_rows = L.n_columns = pattern.n_rows();
@@ -264,7 +367,7 @@ namespace leopard
     U.n_rows = U.n_columns = pattern.n_rows();
     for (int i = 0; i < U.n_rows; ++i)
       {
-        const Number scale = option.kind == FactorKind::ic0 ? Number(1) / std::sqrt(values[pattern.diagonal[i]]) : Number(1);
+        const Number scale = option.kind == FactorKind::ic ? Number(1) / std::sqrt(values[pattern.diagonal[i]]) : Number(1);
         for (int p = pattern.diagonal[i]; p < pattern.offsets[i + 1]; ++p)
           {
             U.columns.push_back(pattern.columns[p]);
@@ -278,7 +381,7 @@ namespace leopard
   template <typename Number>
   std::string IncompleteFactors<Number>::description() const
   {
-    return to_string(option.kind) + (alpha > 0. ? " of A + " + short_text(alpha) + " diag(A)" : "") + ", " + std::to_string(n_entries()) + " entries";
+    return option.name() + (alpha > 0. ? " of A + " + short_text(alpha) + " diag(A)" : "") + ", " + std::to_string(n_entries()) + " entries";
   }
 
   template <typename Number>

@@ -9,21 +9,20 @@
 
 namespace leopard
 {
-  /** Which incomplete factors: with the entries of the matrix and no others. */
+  /** Which incomplete factors. */
   enum class FactorKind
   {
-    ilu0, ///< A near L U, L with ones on its diagonal
-    ic0   ///< A near L L^T, for symmetric matrices with a positive diagonal
+    ilu, ///< A near L U, L with ones on its diagonal
+    ic   ///< A near L L^T, for symmetric matrices with a positive diagonal
   };
-
-  /** "ILU(0)" or "IC(0)". */
-  std::string to_string(FactorKind kind);
 
   struct FactorOptions
   {
-    FactorKind kind = FactorKind::ilu0;
+    FactorKind kind = FactorKind::ilu;
+    /** Up to which level L and U have fill, entries that A does not have; 0: none. See with_fill(). */
+    int fill_level = 0;
     /**
-     * A pivot is refused whose quotient by the diagonal entry is not above this: of ilu0 in its absolute value. In [0,
+     * A pivot is refused whose quotient by the diagonal entry is not above this: of ilu in its absolute value. In [0,
      * 1).
      */
     double smallest_pivot = 1e-8;
@@ -38,6 +37,8 @@ namespace leopard
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
+    /** "ILU(0)", "IC(1)": the level of fill in brackets. */
+    std::string name() const;
   };
 
   /**
@@ -48,22 +49,33 @@ namespace leopard
   struct FactorPattern
   {
     std::vector<int> offsets = {0}, columns, diagonal;
-    std::vector<int> source; ///< which entry of the CrsMatrix stands there
+    std::vector<int> source; ///< which entry of the CrsMatrix stands there; -1 for fill
 
-    FactorKind kind = FactorKind::ilu0; ///< of ic0 the pattern is symmetric, and U alone is to be found
+    FactorKind kind = FactorKind::ilu; ///< of ic the pattern is symmetric, and U alone is to be found
 
     int n_rows() const { return static_cast<int>(diagonal.size()); }
   };
 
   /**
-   * Incomplete factors ILU(0) or IC(0) of a matrix, on the host, in sequence: L and U have the entries of A and
-   * (L U)_ij = a_ij for these. Exact for tridiagonal matrices. Rows are eliminated in the order of their numbers.
+   * A pattern with fill up to a level, which is 0 for the entries of the pattern that is given, and otherwise the
+   * smallest of level(i, k) + level(k, j) + 1 over all k < min(i, j): elimination of row k makes a_ij of a_ik and a_kj,
+   * and the more often it takes something made, the smaller it is where A is dominated by its diagonal. Up to level
+   * n_rows() the factors are those of elimination without pivoting. In sequence, a row after the other.
+   * @param pattern of level 0. @param level >= 0. @throws InvalidInput for more than 2^31 - 1 entries. Source: Saad,
+   * Iterative Methods for Sparse Linear Systems, 2003, definition 10.5 and algorithm 10.5 (section 10.3.3).
+   */
+  FactorPattern with_fill(const FactorPattern &pattern, int level);
+
+  /**
+   * Incomplete factors ILU(p) or IC(p) of a matrix, on the host, in sequence: L and U have the entries of A and fill up
+   * to level p, and (L U)_ij = a_ij for these, 0 for fill. Exact for tridiagonal matrices. Rows are eliminated in the
+   * order of their numbers.
    *
    * They exist for M-matrices; of other positive definite ones a pivot may be negative, or all are positive and the
    * factors nearly singular. Then (FactorOptions::shift) a multiple of the diagonal is added, which shift() and
    * description() say.
    *
-   * IC(0) is ILU(0) of a symmetric matrix with positive pivots d_i: U = D L^T, and its factor is U^T D^-1/2. U alone is
+   * IC(p) is ILU(p) of a symmetric matrix with positive pivots d_i: U = D L^T, and its factor is U^T D^-1/2. U alone is
    * taken, so that what solve() does is symmetric to rounding however U was found.
    * Source: Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 10.4 (section 10.3.2); shift: Manteuffel
    * 1980.
@@ -77,9 +89,9 @@ namespace leopard
 
     /**
      * @param A host memory; copied. @param factorization another than elimination.
-     * @throws InvalidInput for what A.validate() refuses; for ic0 also if A is not symmetric (to 1e-10, in single
-     * precision 1e-4, of sqrt(a_ii a_jj)) or has a diagonal entry that is not positive; for a pivot that is refused,
-     * or is not finite, without a shift and where no shift helps, naming the row.
+     * @throws InvalidInput for what A.validate() and with_fill() refuse; for ic also if A is not symmetric (to 1e-10,
+     * in single precision 1e-4, of sqrt(a_ii a_jj)) or has a diagonal entry that is not positive; for a pivot that is
+     * refused, or is not finite, without a shift and where no shift helps, naming the row.
      */
     explicit IncompleteFactors(const CrsMatrix<Number> &A, const FactorOptions &options = {}, Factorization factorization = nullptr);
 
@@ -92,8 +104,8 @@ namespace leopard
     /** v <- (L U)^-1 v, exact. @param v n_rows values, host memory. */
     void solve(Number *v) const;
 
-    CrsMatrix<Number> lower() const; ///< L; of ilu0 with its ones
-    CrsMatrix<Number> upper() const; ///< U; of ic0 L^T
+    CrsMatrix<Number> lower() const; ///< L; of ilu with its ones
+    CrsMatrix<Number> upper() const; ///< U; of ic L^T
 
     const FactorOptions &options() const { return option; }
     /** alpha, where A + alpha diag(A) was factorized (dimensionless); mostly 0. */
@@ -103,8 +115,8 @@ namespace leopard
     /** "IC(0) of A + 0.004 diag(A), 12345 entries". */
     std::string description() const;
     /**
-     * How far L U is from A + alpha diag(A) where A has entries: the Frobenius norm of the difference by that of A
-     * there.
+     * How far L U is from A + alpha diag(A) where L and U have entries: the Frobenius norm of the difference by that of
+     * A there.
      */
     double residual() const;
 
@@ -119,7 +131,7 @@ namespace leopard
     FactorOptions       option;
     Factorization       factorization;
     FactorPattern       pattern;
-    std::vector<int>    mirror;       ///< ic0: of each entry a_ij that of a_ji
+    std::vector<int>    mirror;       ///< ic: of each entry a_ij that of a_ji
     std::vector<Number> of_A, values; ///< A (shifted) and L, U, both in the order of the pattern
     std::vector<Number> v, w;         ///< growth(): vectors
     double              alpha = 0.;

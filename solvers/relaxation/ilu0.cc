@@ -18,7 +18,7 @@ namespace leopard
       HostIlu0(const CrsMatrix<Number> &A_, double omega_)
         : HostRelaxation<Number>(A_)
         , omega(static_cast<Number>(omega_))
-        , factors(A, {FactorKind::ilu0, 0., false})
+        , factors(A, {FactorKind::ilu, 0, 0., false})
         , correction(A.n_rows)
       {
       }

@@ -14,7 +14,7 @@ namespace leopard
     const int *offsets, *columns, *rows, *diagonal;         ///< rows: of each entry
     const int *column_offsets, *column_rows, *column_entry; ///< of each column, from above: in which row, and which entry
     int        n_entries;
-    bool       symmetric; ///< ic0
+    bool       symmetric; ///< ic
   };
 
   /** What FactorPattern lacks for that; host memory. */

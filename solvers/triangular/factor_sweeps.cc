@@ -33,7 +33,7 @@ namespace leopard
                            by_column.column_rows.data(),
                            by_column.entry.data(),
                            static_cast<int>(values.size()),
-                           pattern.kind == FactorKind::ic0};
+                           pattern.kind == FactorKind::ic};
       std::vector<Number>               old;
       const std::shared_ptr<ThreadPool> pool = shared_thread_pool(options.backend == Backend::reference ? 1 : options.n_threads);
       for (int sweep = 0; sweep < options.n_sweeps; ++sweep)

@@ -50,7 +50,7 @@ namespace leopard
                          column_rows.data(),
                          column_entry.data(),
                          static_cast<int>(values.size()),
-                         pattern.kind == FactorKind::ic0};
+                         pattern.kind == FactorKind::ic};
     for (int sweep = 0; sweep < options.n_sweeps; ++sweep)
       {
         Number *to = options.synchronous ? other.data() : current.data();

@@ -42,7 +42,7 @@ namespace leopard
       {
       }
 
-      std::string name() const override { return to_string(options.factors.kind); }
+      std::string name() const override { return options.factors.name(); }
       int         n_rows() const override { return lower.n_rows(); }
       MemorySpace memory_space() const override { return lower.memory_space(); }
       bool        is_queued() const override { return memory_space() == MemorySpace::device; }
@@ -51,7 +51,7 @@ namespace leopard
       bool is_fixed_linear_map() const override { return lower.is_fixed_linear_map() && upper.is_fixed_linear_map(); }
       bool is_symmetric_map() const override
       {
-        return lower.has_transposed_map() && (options.factors.kind == FactorKind::ic0 || options.n_sweeps == 0);
+        return lower.has_transposed_map() && (options.factors.kind == FactorKind::ic || options.n_sweeps == 0);
       }
 
       std::string description() const override

@@ -12,7 +12,7 @@ namespace leopard
 {
   struct IncompleteOptions
   {
-    FactorOptions factors = {}; ///< ILU(0) or IC(0), and what is done about pivots
+    FactorOptions factors = {}; ///< ILU or IC, their level of fill, and what is done about pivots
     int n_sweeps = 0; ///< fixed-point sweeps that find the factors, on the backend of the solves (factor_sweeps()); 0: elimination, on the host
     /**
      * Of both factors: exact or not, backend, threads, blocks, overlap, schedule. Sweeps are synchronous where this
@@ -47,9 +47,9 @@ namespace leopard
   /**
    * Incomplete factors as a preconditioner.
    *
-   * A symmetric map, as conjugate gradients want it, is IC(0) with exact solves, or with asynchronous ones in the
+   * A symmetric map, as conjugate gradients want it, is IC with exact solves, or with asynchronous ones in the
    * synchronous schedule without overlap: then what is done with L^T is the transposed of what is done with L. So is
-   * ILU(0) of a symmetric matrix, to rounding, since U = D L^T, but not by sweeps. Chaotic schedules are another map in
+   * ILU of a symmetric matrix, to rounding, since U = D L^T, but not by sweeps. Chaotic schedules are another map in
    * each
    * call: they are for FGMRES, or CG in its flexible form, which make_cg() takes for them.
    * @param A square, host memory; copied. @throws InvalidInput, DeviceError; see IncompleteFactors, TriangularSolver.

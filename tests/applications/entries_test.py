@@ -97,6 +97,11 @@ class SolverEntries(Program):
         for name, count in exact.items():
             self.assertLess(count, 0.7 * plain, name)
         self.assertLess(exact["aggregation"], exact["ic"])
+        for method, name in (("cg", "ic"), ("gmres", "ilu")):
+            counts = [self.count(f"Method={method}", f"Preconditioner={name}", f"Fill level={level}") for level in (0, 1, 3, 1000)]
+            self.assertLess(counts[1], 0.9 * counts[0], name)
+            self.assertLess(counts[2], counts[1], name)
+            self.assertLessEqual(counts[3], 2, name)  # all fill there is: factors of elimination
         solves = ["Method=cg", "Preconditioner=ic", "Triangular solves=async", "Schedule=synchronous", "Local iterations=1", "Block size=16"]
         few = self.count(*solves, "Triangular iterations=1")
         self.assertGreater(few, 1.1 * self.count(*solves, "Triangular iterations=30"))
@@ -119,6 +124,28 @@ class SolverEntries(Program):
         for preconditioner in ("ilu", "aggregation"):
             self.assertLess(linear_iterations(preconditioner), 0.5 * plain, preconditioner)
 
+    def test_factors_of_each_ranks_rows(self):
+        """Block Jacobi over the ranks: the same solution, more iterations the more ranks there are; also with new values, fill, sweeps and asynchronous solves."""
+        for preconditioner, method in (("ic", "cg"), ("ilu", "gmres")):
+            settings = [f"Linear solver/Method={method}", f"Linear solver/Preconditioner={preconditioner}", "Linear solver/Fill level=1"]
+            counts, errors = [], []
+            for ranks in (1, 2, 3):
+                said = self.leopard(HELMHOLTZ, "Verification/Refinements=1", *settings, ranks=ranks)
+                self.assertEqual("(of the first rank's rows; each rank has its own)" in said, ranks > 1)
+                cycle = self.run_json("helmholtz")["cycles"][-1]
+                counts.append(cycle["linear_iterations"])
+                errors.append(cycle["l2_error"])
+            self.assertLess(max(errors) - min(errors), 1e-5 * errors[0])
+            self.assertGreater(counts[1], counts[0])
+            self.assertGreaterEqual(counts[2], counts[1] - 1)
+            self.assertLess(counts[2], 4 * counts[0])
+        steps = ["Time stepping/Engine=general", "Time stepping/Step size=0.02", "Time stepping/End time=0.1", "Output/Interval=0", "Mesh/Global refinements=5", "Linear solver/Method=gmres",
+                 "Newton/Linear tolerance=1e-6"]
+        plain = int(re.search(r"(\d+) linear iterations", self.leopard(TINY, *steps, "Linear solver/Preconditioner=none", ranks=2))[1])
+        for solves in ("Triangular solves=exact", "Triangular solves=async", "Factor sweeps=3"):
+            said = self.leopard(TINY, *steps, "Linear solver/Preconditioner=ilu", "Linear solver/Fill level=1", f"Linear solver/{solves}", ranks=2)
+            self.assertLess(int(re.search(r"(\d+) linear iterations", said)[1]), 0.5 * plain, solves)
+
     def test_incomplete_factors_refused_and_unused(self):
         error = self.leopard(TINY, "Linear solver/Method=gmres", "Linear solver/Preconditioner=ic", fails=True)
         self.assertIn("'Linear solver/Preconditioner' is ic, but the Jacobian of the problem Turing is not symmetric\n  expected: ilu", error)
@@ -126,8 +153,8 @@ class SolverEntries(Program):
         said = self.leopard(HELMHOLTZ, "Verification/Refinements=0", "Linear solver/Preconditioner=ilu", "Linear solver/Triangular iterations=5", "Linear solver/Block size=20")
         self.assertIn("not used: 'Linear solver/Triangular iterations' ('Linear solver/Triangular solves' is exact)\n", said)
         self.assertIn("not used: 'Linear solver/Block size', 'Linear solver/Schedule' (async is used nowhere)\n", said)
-        said = self.leopard(HELMHOLTZ, "Verification/Refinements=0", "Linear solver/Preconditioner=ssor", "Linear solver/Factor sweeps=5")
-        self.assertIn("not used: 'Linear solver/Factor sweeps' (ilu and ic do not precondition)\n", said)
+        said = self.leopard(HELMHOLTZ, "Verification/Refinements=0", "Linear solver/Preconditioner=ssor", "Linear solver/Fill level=1", "Linear solver/Factor sweeps=5")
+        self.assertIn("not used: 'Linear solver/Factor sweeps', 'Linear solver/Fill level' (ilu and ic do not precondition)\n", said)
         # a general time loop, as the fused one does not have these
         self.assertIn("time loop: general", self.leopard(TINY, "Linear solver/Method=gmres", "Linear solver/Preconditioner=ilu", "Linear solver/Triangular solves=async"))
 

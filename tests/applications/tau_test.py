@@ -92,6 +92,9 @@ class TauScaling(Program):
             self.assertIn("Jacobi, omega = tau: ", said)
             self.assertNotIn("warning: 'Linear solver/Omega'", said)  # it converges for certain
             cycle = self.cycle()
+            self.assertAlmostEqual(cycle["tau"]["omega"], tau, delta=1e-3 * tau)
+            self.assertAlmostEqual(cycle["tau"]["smallest_eigenvalue"], first, delta=1e-3 * first)
+            self.assertAlmostEqual(cycle["tau"]["largest_eigenvalue"], last, delta=1e-3 * last)
             expected = plain["linear_iterations"] * math.log(1 - smallest) / math.log(1 - tau * smallest)
             self.assertAlmostEqual(cycle["linear_iterations"], expected, delta=0.02 * expected)
             self.assertAlmostEqual(cycle["u"]["mean"], plain["u"]["mean"], delta=1e-6 * plain["u"]["mean"])
@@ -123,6 +126,7 @@ class TauScaling(Program):
             self.assertIn("time loop: general, since ", said)
             self.assertIn("of the first step omega = tau = ", said)
             self.assertAlmostEqual(last, 1.97, delta=0.02)
+            self.assertAlmostEqual(self.run_json("case")["time_loop"]["tau"]["omega"], tau, delta=0.05 * tau)  # that of the last step
         self.leopard(self.write("case.prm", NEWTON), "Linear solver/Method=direct", "Linear solver/Omega=1")
         mean = self.cycle()["u"]["mean"]
         for settings in ([], [MIXED], ["Linear solver/Method=async"], ["Linear solver/Method=gmres", "Linear solver/Preconditioner=async"]):

@@ -12,6 +12,7 @@ SMALL = {
     "Linear solver/Local iterations": 20, "Linear solver/Preconditioner iterations": 20, "Multigrid/Pre smoothing": 5, "Multigrid/Post smoothing": 5,
     "Multigrid/Smoothing iterations per step": 5, "Linear solver/Threads": 5, "Newton/Linear iterations": 500, "Newton/Max steps": 40,
     "Smoother study/Levels": 6, "Linear solver/Restart": 500, "Linear solver/Triangular iterations": 20, "Linear solver/Factor sweeps": 20,
+    "Linear solver/Tuning time": 1, "Linear solver/Fill level": 3,
 }
 # What the harness itself sets, or what has its own test
 LEFT_OUT = {"Problem", "Study", "Run/Directory", "Run/Wall time"}

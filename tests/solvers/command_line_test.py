@@ -1198,6 +1198,18 @@ class Combined(Program):
             said = self.run_it("natural.mtx", "--method", "multigrid", "--smoother", "async", *options)
             self.assertEqual("stencil  " in said, is_stencil, said)
 
+    def test_fill(self):
+        for options in (["--method", "cg", "--preconditioner", "ic"], ["--method", "gmres", "--preconditioner", "ilu", "--factor-sweeps", "20"]):
+            with self.subTest(options):
+                counts = []
+                for level in (0, 1, 3):
+                    n, said = self.n_iterations(*options, "--fill", str(level))
+                    self.assertIn(f"{options[3].upper()}({level}), ", said)
+                    counts.append(n)
+                self.assertEqual(counts[0], self.n_iterations(*options)[0])
+                self.assertLess(counts[1], 0.95 * counts[0])
+                self.assertLess(counts[2], 0.9 * counts[1])
+
     def test_only_what_varies_is_said_to_vary(self):
         self.matrix("large.mtx", laplace(100, 4.1), 10000)  # enough for two threads
         for options, varies in ((["--preconditioner", "multigrid", "--smoother", "gauss-seidel"], False), (["--preconditioner", "ssor"], False), (["--preconditioner", "ilu"], False),
@@ -1652,6 +1664,7 @@ class BadInput(Program):
                               (["--overlap", "uniform", "--overlap-percent", "95"], "--overlap-percent is 95"), (["--tune", "--tune-seconds", "0"], "--tune-seconds"),
                               (["--max-seconds", "inf"], "--max-seconds is inf"), (["--tolerance", "1"], "--tolerance is 1"),
                               (["--method", "cg", "--preconditioner", "ic", "--factor-sweeps", "-1"], "--factor-sweeps is -1"),
+                              (["--method", "cg", "--preconditioner", "ic", "--fill", "-1"], "--fill is -1"), (["--method", "cg", "--preconditioner", "none", "--fill", "1"], "--fill is given with"),
                               (["--method", "cg", "--preconditioner", "ic", "--triangular", "async", "--triangular-iterations", "0"], "--triangular-iterations is 0"),
                               (["--method", "sor", "--omega", "2"], "--omega is 2"), (["--local-iterations", "2147483647"], "--local-iterations is 2147483647"), (["--no-such-option"], "--no-such-option"), (["extra"], "extra")):
             with self.subTest(options):

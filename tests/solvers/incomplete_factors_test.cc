@@ -2,11 +2,17 @@
 #include "krylov_test.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/matrix/generators.h>
 #include <solvers/matrix/incomplete_factors.h>
 #include <solvers/matrix/sparse_product.h>
 #include <solvers/triangular/incomplete_preconditioner.h>
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
 
 namespace leopard
 {
@@ -33,36 +39,128 @@ namespace leopard
       return A;
     }
 
+    /** Where L or U has an entry; both have all of the diagonal. */
+    std::set<std::pair<int, int>> entries(const IncompleteFactors<double> &factors)
+    {
+      std::set<std::pair<int, int>> result;
+      for (const CrsMatrix<double> &T : {factors.lower(), factors.upper()})
+        for (int i = 0; i < T.n_rows; ++i)
+          for (int p = T.row_offsets[i]; p < T.row_offsets[i + 1]; ++p)
+            result.emplace(i, T.columns[p]);
+      return result;
+    }
+
     void expect_product_on_pattern(const CrsMatrix<double> &A, const IncompleteFactors<double> &factors, double tolerance)
     {
       const Dense D = dense(A), product = dense(factors.lower()) * dense(factors.upper());
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          {
-            const int    j        = A.columns[p];
-            const double expected = D(i, j) * (i == j ? 1. + factors.shift() : 1.);
-            EXPECT_NEAR(product(i, j), expected, tolerance) << i << ", " << j;
-          }
+      for (const auto &[i, j] : entries(factors))
+        {
+          const double expected = D(i, j) * (i == j ? 1. + factors.shift() : 1.);
+          EXPECT_NEAR(product(i, j), expected, tolerance) << i << ", " << j;
+        }
       EXPECT_LT(factors.residual(), tolerance);
     }
 
     TEST(IncompleteFactors, ProductAgreesWithRandomMatricesOnTheirPattern)
     {
       for (unsigned int seed = 0; seed < 100; ++seed)
-        for (const FactorKind kind : {FactorKind::ilu0, FactorKind::ic0})
-          {
-            SCOPED_TRACE(to_string(kind) + ", seed " + std::to_string(seed));
-            const CrsMatrix<double>         A = crs(random_sparse(2 + static_cast<int>(seed) % 20, seed, kind == FactorKind::ic0));
-            const IncompleteFactors<double> factors(A, {kind});
-            EXPECT_EQ(factors.shift(), 0.);
-            expect_product_on_pattern(A, factors, 1e-12);
-          }
+        for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic})
+          for (const int fill_level : {0, 1, 2})
+            {
+              const FactorOptions options{kind, fill_level};
+              SCOPED_TRACE(options.name() + ", seed " + std::to_string(seed));
+              const CrsMatrix<double>         A = crs(random_sparse(2 + static_cast<int>(seed) % 20, seed, kind == FactorKind::ic));
+              const IncompleteFactors<double> factors(A, options);
+              EXPECT_EQ(factors.shift(), 0.);
+              expect_product_on_pattern(A, factors, 1e-12);
+            }
+    }
+
+    /**
+     * Of each entry of a matrix its level by the definition: 0 where the matrix has one, then all eliminations in turn.
+     */
+    std::vector<std::vector<int>> levels_of_fill(const CrsMatrix<double> &A)
+    {
+      constexpr int                 never = 1000000;
+      std::vector<std::vector<int>> level(A.n_rows, std::vector<int>(A.n_rows, never));
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          level[i][A.columns[p]] = 0;
+      for (int k = 0; k < A.n_rows; ++k)
+        for (int i = k + 1; i < A.n_rows; ++i)
+          for (int j = k + 1; j < A.n_rows; ++j)
+            level[i][j] = std::min(level[i][j], level[i][k] + level[k][j] + 1);
+      return level;
+    }
+
+    TEST(IncompleteFactors, HaveFillUpToTheirLevel)
+    {
+      int largest = 0; // that makes a difference
+      for (unsigned int seed = 0; seed < 60; ++seed)
+        {
+          const int               n     = 5 + static_cast<int>(seed) % 30;
+          const bool              any   = seed % 2 == 0; // the pattern is not symmetric
+          const CrsMatrix<double> A     = any ? random_dominant_matrix(n, 2, 0.9, seed) : crs(random_sparse(n, seed, true));
+          const auto              level = levels_of_fill(A);
+          for (const int fill_level : {0, 1, 2, 3, 4, n})
+            for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic})
+              {
+                if (any && kind == FactorKind::ic)
+                  continue;
+                const FactorOptions options{kind, fill_level};
+                SCOPED_TRACE(options.name() + ", seed " + std::to_string(seed));
+                std::set<std::pair<int, int>> expected;
+                for (int i = 0; i < n; ++i)
+                  for (int j = 0; j < n; ++j)
+                    {
+                      if (level[i][j] <= fill_level)
+                        expected.emplace(i, j);
+                      if (level[i][j] == fill_level)
+                        largest = std::max(largest, fill_level);
+                    }
+                EXPECT_EQ(entries(IncompleteFactors<double>(A, options)), expected);
+              }
+        }
+      EXPECT_GE(largest, 4);
+    }
+
+    TEST(IncompleteFactors, OfAllLevelsAreThoseOfElimination)
+    {
+      for (unsigned int seed = 0; seed < 60; ++seed)
+        {
+          SCOPED_TRACE("seed " + std::to_string(seed));
+          const int               n = 3 + static_cast<int>(seed) % 30;
+          const CrsMatrix<double> A = seed % 2 == 0 ? random_dominant_matrix(n, std::min(n - 1, 3), 0.9, seed) : crs(random_sparse(n, seed, true));
+          for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic})
+            {
+              if (seed % 2 == 0 && kind == FactorKind::ic)
+                continue;
+              const IncompleteFactors<double> factors(A, {kind, 1000000});
+              EXPECT_LT(largest_difference(dense(factors.lower()) * dense(factors.upper()), dense(A)), 1e-12);
+              Vector       v        = random_vector(n, seed);
+              const Vector expected = inverse(dense(A)) * v;
+              factors.solve(v.data());
+              EXPECT_LT(largest_difference(v, expected), 1e-11);
+            }
+        }
+    }
+
+    /** Row after row of the grid, elimination first makes the diagonals beside the outer ones. */
+    TEST(IncompleteFactors, OfLevelOneOfAGridHaveTwoMoreDiagonals)
+    {
+      const int                       n = 7;
+      const CrsMatrix<double>         A = five_point_matrix(n, n, 0.);
+      const IncompleteFactors<double> factors(A, {FactorKind::ic, 1});
+      // from a_i,i-n and a_i-n,i-n+1: column i - n + 1, and its mirror image
+      EXPECT_EQ(factors.n_entries(), A.n_entries() + 2 * (n - 1) * (n - 1));
+      EXPECT_EQ(factors.description(), "IC(1), " + std::to_string(factors.n_entries()) + " entries");
+      EXPECT_GT(IncompleteFactors<double>(A, {FactorKind::ic, 2}).n_entries(), factors.n_entries());
     }
 
     TEST(IncompleteFactors, AreTriangularWithTheEntriesOfTheMatrix)
     {
       const CrsMatrix<double> A = five_point_matrix(7, 5, 0.);
-      for (const FactorKind kind : {FactorKind::ilu0, FactorKind::ic0})
+      for (const FactorKind kind : {FactorKind::ilu, FactorKind::ic})
         {
           const IncompleteFactors<double> factors(A, {kind});
           const CrsMatrix<double>         L = factors.lower(), U = factors.upper();
@@ -74,12 +172,12 @@ namespace leopard
             {
               EXPECT_EQ(L.columns[L.row_offsets[i + 1] - 1], i);
               EXPECT_EQ(U.columns[U.row_offsets[i]], i);
-              if (kind == FactorKind::ilu0)
+              if (kind == FactorKind::ilu)
                 {
                   EXPECT_EQ(L.values[L.row_offsets[i + 1] - 1], 1.);
                 }
             }
-          if (kind == FactorKind::ic0)
+          if (kind == FactorKind::ic)
             {
               EXPECT_EQ(L.values, transpose(U).values);
             }
@@ -94,7 +192,7 @@ namespace leopard
     TEST(IncompleteFactors, AreThoseOfCholeskyForTridiagonalMatrices)
     {
       const CrsMatrix<double>         A = three_point_stencil(20, 0.3).to_crs();
-      const IncompleteFactors<double> factors(A, {FactorKind::ic0});
+      const IncompleteFactors<double> factors(A, {FactorKind::ic});
       EXPECT_LT(largest_difference(dense(factors.lower()) * dense(factors.upper()), dense(A)), 1e-14);
     }
 
@@ -109,14 +207,14 @@ namespace leopard
     TEST(IncompleteFactors, ShiftTheDiagonalWhereAPivotIsNegative)
     {
       const CrsMatrix<double>         A = kershaw();
-      const IncompleteFactors<double> factors(A, {FactorKind::ic0});
+      const IncompleteFactors<double> factors(A, {FactorKind::ic});
       EXPECT_GT(factors.shift(), 0.);
       EXPECT_LT(factors.shift(), 1.);
       EXPECT_NE(factors.description().find("diag(A)"), std::string::npos) << factors.description();
       expect_product_on_pattern(A, factors, 1e-12);
       try
         {
-          FactorOptions options{FactorKind::ic0};
+          FactorOptions options{FactorKind::ic};
           options.shift = false;
           const IncompleteFactors<double> none(A, options);
           FAIL() << "a negative pivot was taken";
@@ -140,7 +238,7 @@ namespace leopard
         return solved(*make_cg<double>(A, {{Backend::host, 1, 1e-8, 0., 20000}}, preconditioner), b).result.n_iterations;
       };
       IncompleteOptions options;
-      options.factors.kind = FactorKind::ic0;
+      options.factors.kind = FactorKind::ic;
       EXPECT_LT(iterations(make_incomplete_preconditioner(A, options)), 0.6 * iterations(nullptr));
       options.factors.largest_growth = 1e300;
       EXPECT_GT(iterations(make_incomplete_preconditioner(A, options)), iterations(nullptr)); // what the test of growth is for
@@ -162,7 +260,7 @@ namespace leopard
       const auto message = [](const Dense &A) {
         try
           {
-            const IncompleteFactors<double> factors(crs(A), {FactorKind::ic0});
+            const IncompleteFactors<double> factors(crs(A), {FactorKind::ic});
           }
         catch (const InvalidInput &error)
           {
@@ -180,14 +278,15 @@ namespace leopard
       FactorOptions options;
       options.smallest_pivot = NAN;
       EXPECT_THROW(options.validate(), InvalidInput);
+      EXPECT_THROW(IncompleteFactors<double>(crs(negative), {FactorKind::ilu, -1}), InvalidInput);
     }
 
     TEST(IncompleteFactors, OfFloatsAreThoseOfDoublesRounded)
     {
       const CrsMatrix<double> A = five_point_matrix(9, 9, 0.1);
       const CrsMatrix<float>  B = rounded_to<float>(A);
-      const auto              L = IncompleteFactors<double>(A, {FactorKind::ic0}).lower();
-      const auto              M = IncompleteFactors<float>(B, {FactorKind::ic0}).lower();
+      const auto              L = IncompleteFactors<double>(A, {FactorKind::ic}).lower();
+      const auto              M = IncompleteFactors<float>(B, {FactorKind::ic}).lower();
       for (std::size_t p = 0; p < L.values.size(); ++p)
         EXPECT_NEAR(L.values[p], static_cast<double>(M.values[p]), 1e-6);
     }

@@ -16,6 +16,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <set>
 
 #include <unistd.h>
 
@@ -149,6 +150,67 @@ namespace leopard
       Vector                  x(A.n_rows, 0.), b(A.n_rows, 1.);
       EXPECT_EQ(use(made, A, x, b).status, SolveStatus::converged);
       EXPECT_NO_THROW(tuned(five_point_matrix(1, 1, 0.), request));
+    }
+
+    /** Tiles of a grid in place of the shapes, omega and momentum left alone, values that may change. */
+    TEST(Tune, OfBlocksThatAreGiven)
+    {
+      const CrsMatrix<double> A = five_point_matrix(40, 40, 0.1);
+      std::set<int>           sizes; // that were asked for
+      TuneRequest             request;
+      request.seconds   = 0.5;
+      request.n_threads = 1;
+      request.storage   = Storage::double_precision;
+      request.weights   = false;
+      request.partition = [&](int block_size) {
+        sizes.insert(block_size);
+        int side = 1;
+        while ((side + 1) * (side + 1) <= block_size)
+          ++side;
+        return tile_partition(40, 40, 1, side, side, 1);
+      };
+      TunedChoice                    choice;
+      const std::vector<std::string> lines = lines_of(A, request, choice);
+      EXPECT_EQ(sizes.count(choice.options.block_size), 1u);
+      EXPECT_GE(sizes.size(), 2u);
+      EXPECT_EQ(choice.options.omega, 1.);
+      EXPECT_EQ(choice.options.momentum, 0.);
+      EXPECT_EQ(choice.options.storage, Storage::double_precision);
+      for (const std::string &line : lines)
+        {
+          EXPECT_FALSE(contains(line, "contiguous") || contains(line, "metis") || contains(line, "rcm")) << line;
+          EXPECT_FALSE(contains(line, "momentum = 0.") || contains(line, "eigenvalues")) << line;
+        }
+      Partition partition          = request.partition(choice.options.block_size);
+      choice.options.block_offsets = partition.block_offsets;
+      BlockAsync<double> relaxation(permute(A, partition), choice.options);
+      Vector             x(A.n_rows, 0.), b(A.n_rows, 1.);
+      StoppingCriteria   criteria;
+      criteria.relative_tolerance = 1e-8;
+      criteria.max_iterations     = 100000;
+      EXPECT_EQ(solve(relaxation, x.data(), b.data(), criteria).status, SolveStatus::converged);
+    }
+
+    /** b = A 1 = 0 would tell nothing; neighbours in a ring, each with -1, rows that sum to zero. */
+    TEST(Tune, OfAMatrixThatMapsOnesToZero)
+    {
+      constexpr int     n = 200;
+      CrsMatrix<double> A;
+      A.n_rows = A.n_columns = n;
+      for (int i = 0; i < n; ++i)
+        {
+          for (const int distance : {0, 1, 7, n - 7, n - 1})
+            {
+              A.columns.push_back((i + distance) % n);
+              A.values.push_back(distance == 0 ? 4. : -1.);
+            }
+          A.row_offsets.push_back(static_cast<int>(A.columns.size()));
+        }
+      TuneRequest request;
+      request.seconds   = 0.5;
+      request.n_threads = 1;
+      request.weights   = false;
+      EXPECT_GT(tuned(A, request).seconds_a_digit, 0.);
     }
 
     TEST(Tune, KeepsToItsTime)

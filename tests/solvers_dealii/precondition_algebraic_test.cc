@@ -106,10 +106,15 @@ namespace leopard
       const unsigned int without = iterations<Cg>(A.matrix, dealii::PreconditionIdentity());
 
       PreconditionIncomplete incomplete;
-      incomplete.initialize(A.matrix, with(FactorKind::ic0));
+      incomplete.initialize(A.matrix, with(FactorKind::ic));
       EXPECT_TRUE(incomplete.is_symmetric_map());
       const unsigned int with_factors = iterations<Cg>(A.matrix, incomplete);
       EXPECT_LT(2 * with_factors, without);
+      IncompleteOptions filled  = with(FactorKind::ic);
+      filled.factors.fill_level = 1;
+      incomplete.initialize(A.matrix, filled);
+      EXPECT_TRUE(incomplete.is_symmetric_map());
+      EXPECT_LT(10 * iterations<Cg>(A.matrix, incomplete), 9 * with_factors);
 
       PreconditionAggregation aggregation;
       aggregation.initialize(A.matrix);
@@ -125,11 +130,11 @@ namespace leopard
       const unsigned int without = iterations<Gmres>(A.matrix, dealii::PreconditionIdentity());
 
       PreconditionIncomplete exact;
-      exact.initialize(A.matrix, with(FactorKind::ilu0));
+      exact.initialize(A.matrix, with(FactorKind::ilu));
       const unsigned int with_factors = iterations<Gmres>(A.matrix, exact);
       EXPECT_LT(2 * with_factors, without);
 
-      IncompleteOptions options             = with(FactorKind::ilu0);
+      IncompleteOptions options             = with(FactorKind::ilu);
       options.n_sweeps                      = 5;
       options.solves.solve                  = TriangularSolve::asynchronous;
       options.solves.n_iterations           = 4;
@@ -140,7 +145,7 @@ namespace leopard
       EXPECT_LT(iterations<Fgmres>(A.matrix, asynchronous), without);
 
       PreconditionIncomplete refused;
-      EXPECT_THROW(refused.initialize(A.matrix, with(FactorKind::ic0)), InvalidInput);
+      EXPECT_THROW(refused.initialize(A.matrix, with(FactorKind::ic)), InvalidInput);
     }
 
     /** Two fields that are coupled at the nodes, the second one growing. */
@@ -195,7 +200,8 @@ namespace leopard
       fill(b);
       for (const TriangularSolve solve : {TriangularSolve::exact, TriangularSolve::asynchronous})
         {
-          IncompleteOptions options           = with(FactorKind::ilu0);
+          IncompleteOptions options           = with(FactorKind::ilu);
+          options.factors.fill_level          = solve == TriangularSolve::exact ? 1 : 0;
           options.solves.solve                = solve;
           options.solves.start_from_diagonal  = true;
           options.solves.block_async.schedule = Schedule::synchronous;
@@ -212,7 +218,7 @@ namespace leopard
 
       PreconditionIncomplete unmade, symmetric;
       EXPECT_THROW(unmade.update_values(A.matrix), InvalidInput);
-      symmetric.initialize(A.matrix, with(FactorKind::ic0));
+      symmetric.initialize(A.matrix, with(FactorKind::ic));
       symmetric.vmult(right, b);
       EXPECT_THROW(symmetric.update_values(other.matrix), InvalidInput); // not symmetric
       symmetric.vmult(x, b);
@@ -295,8 +301,27 @@ namespace leopard
       };
       const unsigned int     without = count(dealii::PreconditionIdentity());
       PreconditionIncomplete incomplete;
-      incomplete.initialize(A, with(FactorKind::ic0));
-      EXPECT_LT(3 * count(incomplete), 2 * without);
+      incomplete.initialize(A, with(FactorKind::ic));
+      const unsigned int of_own_rows = count(incomplete);
+      EXPECT_LT(3 * of_own_rows, 2 * without);
+      IncompleteOptions filled  = with(FactorKind::ic);
+      filled.factors.fill_level = 2;
+      incomplete.initialize(A, filled);
+      EXPECT_LT(count(incomplete), of_own_rows);
+      // what a rank solves with is its own block, whatever is beside it, and stays so with new values
+      HostVector of_all(rows, MPI_COMM_WORLD), of_rank(rows, MPI_COMM_WORLD), b_of_rank(rows, MPI_COMM_WORLD);
+      incomplete.vmult(of_all, b);
+      for (unsigned int i = 0; i < b.locally_owned_size() && rank == 0; ++i)
+        b_of_rank.begin()[i] = b.begin()[i];
+      incomplete.vmult(of_rank, b_of_rank);
+      for (unsigned int i = 0; i < b.locally_owned_size(); ++i)
+        EXPECT_EQ(of_rank.begin()[i], rank == 0 ? of_all.begin()[i] : 0.);
+      A *= 2.;
+      incomplete.update_values(A);
+      incomplete.vmult(of_rank, b);
+      for (unsigned int i = 0; i < b.locally_owned_size(); ++i)
+        EXPECT_NEAR(2. * of_rank.begin()[i], of_all.begin()[i], 1e-12);
+      A *= 0.5;
       PreconditionAggregation aggregation;
       aggregation.initialize(A);
       const unsigned int with_levels = count(aggregation);
@@ -316,11 +341,11 @@ namespace leopard
       if (device::n_devices() == 0)
         GTEST_SKIP() << "no GPU";
       const FivePoints  A;
-      IncompleteOptions options          = with(FactorKind::ic0);
+      IncompleteOptions options          = with(FactorKind::ic);
       options.solves.block_async.backend = Backend::cuda;
       PreconditionIncomplete on_device, on_host;
       on_device.initialize(A.matrix, options);
-      on_host.initialize(A.matrix, with(FactorKind::ic0));
+      on_host.initialize(A.matrix, with(FactorKind::ic));
       PreconditionAggregation                 levels;
       PreconditionAggregation::AdditionalData data;
       data.multigrid.backend = Backend::cuda;
