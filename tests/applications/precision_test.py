@@ -193,7 +193,7 @@ class PrecisionOnSeveralRanks(Program):
             two = self.found(file, *settings, SYNCHRONOUS, there, ranks=2, says=says)
             self.assertLessEqual(two["linear_iterations"], one["linear_iterations"] + 1, f"{file} {settings}")
             loose = self.found(file, *settings, "Linear solver/Schedule=chaotic", "Multigrid/Wait for ghosts=false", there, ranks=2, says=says)
-            self.assertLessEqual(loose["linear_iterations"], 1.5 * one["linear_iterations"], f"{file} {settings}")
+            self.assertLessEqual(loose["linear_iterations"], 3 * one["linear_iterations"], f"{file} {settings}")  # in double it is up to twice as many
             for found in (two, loose):
                 self.assertAlmostEqual(found["u"]["maximum"], one["u"]["maximum"], delta=1e-9 * one["u"]["maximum"], msg=f"{file} {settings}")
 
