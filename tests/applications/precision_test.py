@@ -228,8 +228,8 @@ class PrecisionOnSeveralRanks(Program):
             one = self.found(file, *settings, SYNCHRONOUS, here, ranks=1, says=says)
             two = self.found(file, *settings, SYNCHRONOUS, there, ranks=2, says=says)
             self.assertLessEqual(two["linear_iterations"], one["linear_iterations"] + 1, f"{file} {settings}")
-            loose = self.found(file, *settings, "Multigrid/Wait for ghosts=false", there, ranks=2, says=says)
-            self.assertLessEqual(loose["linear_iterations"], 1.5 * one["linear_iterations"], f"{file} {settings}")
+            loose = self.found(file, *settings, "Linear solver/Schedule=chaotic", "Multigrid/Wait for ghosts=false", there, ranks=2, says=says)
+            self.assertLessEqual(loose["linear_iterations"], 3 * one["linear_iterations"], f"{file} {settings}")  # in double it is up to twice as many
             for found in (two, loose):
                 self.assertAlmostEqual(found["u"]["maximum"], one["u"]["maximum"], delta=1e-9 * one["u"]["maximum"], msg=f"{file} {settings}")
 
