@@ -465,9 +465,9 @@ namespace leopard
     {
       LinearizedSystem system = two_species(schnakenberg(0.126779, 0.792366), 400., 5.);
       EXPECT_TRUE(TuringAnalysis(system, box({1., 1.})).bands.empty());
-      system.cross = {0.2, 0., 4., 0.};
+      system.cross = {0.2, 0., -3.5, 0.};
       const TuringAnalysis      analysis(system, box({1., 1.}));
-      const std::vector<double> F = {1.2, 0., 4., 5.}, none(4, 0.);
+      const std::vector<double> F = {1.2, 0., -3.5, 5.}, none(4, 0.);
       ASSERT_EQ(analysis.bands.size(), 1u);
       const TuringAnalysis::Band &band = analysis.bands[0];
       for (const double k : {0.5, 2., 7., 13., 40.})
@@ -477,7 +477,7 @@ namespace leopard
       EXPECT_GT(growth_of_two(system.jacobian, F, none, (band.k_min + band.k_max) / 2.), 0.);
       ASSERT_FALSE(analysis.modes.empty());
       EXPECT_NEAR(analysis.modes[0].growth_rate, growth_of_two(system.jacobian, F, none, analysis.modes[0].k), 1e-8);
-      EXPECT_NE(analysis.text().find("diffusion with cross-diffusion: [1.2, 0; 4, 5]"), std::string::npos);
+      EXPECT_NE(analysis.text().find("diffusion with cross-diffusion: [1.2, 0; -3.5, 5]"), std::string::npos);
       EXPECT_EQ(analysis.text().find("f_u g_v"), std::string::npos) << "conditions that are not those of a full matrix";
       system.cross = {0., 3., 4., 0.};
       EXPECT_THROW(TuringAnalysis(system, box({1., 1.})), Error) << "det D = 5 - 12: short waves grow";
