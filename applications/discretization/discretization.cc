@@ -9,6 +9,7 @@
 #include <applications/base/collective.h>
 #include <applications/base/log.h>
 #include <applications/base/stop_signal.h>
+#include <applications/problems/field_transport.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/parameter_handler.h>
@@ -248,7 +249,7 @@ namespace leopard
   void Discretization<dim, spacedim>::make_sparsity_pattern()
   {
     DynamicSparsityPattern               pattern(relevant_unknowns);
-    std::vector<types::global_dof_index> dofs(dof_handler.get_fe().dofs_per_cell), unknowns(dofs.size());
+    std::vector<types::global_dof_index> dofs(dof_handler.get_fe().dofs_per_cell), unknowns(dofs.size()), of_partner(dofs.size());
     for (const auto &cell : dof_handler.active_cell_iterators())
       if (cell->is_locally_owned())
         {
@@ -260,6 +261,12 @@ namespace leopard
               for (const auto dof : dofs)
                 for (unsigned int d = 0; d < components; ++d)
                   pattern.add(components * dof + c, components * dof + d); // the reaction couples the fields of a node
+              for (unsigned int d = 0; d < components; ++d)
+                if (d != c && problem.transport() != nullptr && problem.transport()->couples(c, d)) // and this the fields of neighbours
+                  {
+                    select_component(dofs, components, d, of_partner);
+                    constraints.add_entries_local_to_global(unknowns, of_partner, pattern, false);
+                  }
             }
         }
     SparsityTools::distribute_sparsity_pattern(pattern, owned_unknowns, comm, relevant_unknowns);

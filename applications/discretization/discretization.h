@@ -3,6 +3,7 @@
 
 #include "mesh.h"
 #include "semi_discrete_system.h"
+#include "transport_terms.h"
 
 #include <applications/discretization/level_source.h>
 #include <applications/problems/problem.h>
@@ -92,6 +93,9 @@ namespace leopard
     void assemble(SemiDiscreteSystem &system, double t) const;
     /** Assembles the load only, and takes the boundary values of time t, where these or the sources depend on time. */
     void assemble_load(HostVector &load, double t);
+
+    /** Of a problem with FieldTransport; keeps references. Collective. */
+    std::unique_ptr<TransportTerms> make_transport_terms() const;
 
     /** Initial values at the nodes. @throws Error naming the entry if one is not finite. */
     void interpolate_initial_values(HostVector &u) const;

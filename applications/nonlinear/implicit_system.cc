@@ -4,6 +4,7 @@
 #include <applications/base/collective.h>
 #include <applications/base/log.h>
 #include <applications/discretization/semi_discrete_system.h>
+#include <applications/discretization/transport_terms.h>
 #include <applications/problems/problem.h>
 #include <solvers/dealii/vector_norm.h>
 
@@ -24,7 +25,8 @@ namespace leopard
     : system(system_)
     , problem(problem_)
     , n(problem_.fields().size())
-    , implicit_reaction(problem_.has_reaction() && treatment == ReactionTreatment::implicit)
+    , is_implicit(treatment == ReactionTreatment::implicit)
+    , implicit_reaction(problem_.has_reaction() && is_implicit)
     , node_rates(nodes_at_once * n)
     , node_derivatives(nodes_at_once * n * n)
   {
@@ -60,6 +62,14 @@ namespace leopard
     AssertDimension(node_entries.size(), static_cast<std::size_t>(local.n_rows) * n);
   }
 
+  void ImplicitSystem::set_transport(TransportTerms &terms)
+  {
+    transport = &terms;
+    transport_rates.reinit(system.load);
+    transport_derivative.reinit(system.stiffness);
+    row_offsets = local_matrix(system.stiffness).matrix.row_offsets;
+  }
+
   void ImplicitSystem::set_places(const std::vector<double> &nodes)
   {
     const unsigned int n_nodes = system.lumped_mass.locally_owned_size() / n;
@@ -81,8 +91,9 @@ namespace leopard
   void ImplicitSystem::set_mass_factor(double a, const GrowthFactors &growth)
   {
     node_factor = 1. / growth.diffusion;
+    length      = std::sqrt(node_factor);
     if (a = (a + growth.dilution) * node_factor; a == mass_factor)
-      return; // node_factor changes nothing in L; linearize() follows where it counts
+      return; // node_factor and length change nothing in L; linearize() follows where it counts
     mass_factor           = a;
     const int     n_local = system.stiffness.trilinos_matrix().NumMyNonzeros();
     double       *l       = local_values(linear_part);
@@ -100,6 +111,11 @@ namespace leopard
     r.sadd(-1., node_factor, system.load);
     if (history != nullptr)
       r.add(node_factor, *history);
+    if (transport != nullptr && is_implicit)
+      {
+        transport->rates(u, time, length, transport_rates);
+        r.add(1., transport_rates);
+      }
     const double      *m       = system.lumped_mass.begin();
     const unsigned int n_nodes = u.locally_owned_size() / n;
     for (unsigned int i = 0; i < n_nodes * n; ++i)
@@ -119,11 +135,19 @@ namespace leopard
 
   bool ImplicitSystem::linearize(const HostVector &u)
   {
+    bool          finite   = true;
+    const double *l        = local_values(linear_part);
+    double       *j        = local_values(matrix);
+    const double *of_rates = nullptr; // of transport
+    if (transport != nullptr && is_implicit)
+      {
+        finite   = transport->derivative(u, time, length, transport_derivative);
+        of_rates = local_values(transport_derivative);
+        for (int p = 0; p < row_offsets.back(); ++p)
+          j[p] = l[p] - of_rates[p];
+      }
     if (!implicit_reaction)
-      return true;
-    bool               finite  = true;
-    const double      *l       = local_values(linear_part);
-    double            *j       = local_values(matrix);
+      return finite;
     const double      *m       = system.lumped_mass.begin();
     const unsigned int n_nodes = u.locally_owned_size() / n;
     for (unsigned int begin = 0; begin < n_nodes; begin += nodes_at_once)
@@ -138,6 +162,8 @@ namespace leopard
                 continue;
               finite    = finite && std::isfinite(node_derivatives[row * n + d]);
               j[*entry] = l[*entry] - node_factor * m[first + row] * node_derivatives[row * n + d];
+              if (of_rates != nullptr)
+                j[*entry] -= of_rates[*entry];
             }
       }
     return dealii::Utilities::MPI::min(finite ? 1 : 0, u.get_mpi_communicator()) == 1;
@@ -172,8 +198,11 @@ namespace leopard
         for (unsigned int c = 0; c < n; ++c)
           text += (c == 0 ? ", where " : ", ") + problem.fields()[c] + " = " + format("%.6g", u.begin()[i / n * n + c]);
       }
-    const unsigned int first = dealii::Utilities::MPI::min(i < n_own ? dealii::Utilities::MPI::this_mpi_process(comm) : n_ranks, comm);
-    return first < n_ranks ? dealii::Utilities::MPI::broadcast(comm, text, first) : "as a whole, since its norm leaves the range of numbers";
+    const std::string  complaint = transport == nullptr ? "" : transport->complaint(u, time);
+    const unsigned int first     = dealii::Utilities::MPI::min(i < n_own ? dealii::Utilities::MPI::this_mpi_process(comm) : n_ranks, comm);
+    if (first == n_ranks)
+      return "as a whole, since its norm leaves the range of numbers";
+    return dealii::Utilities::MPI::broadcast(comm, text, first) + (complaint.empty() ? "" : "; " + complaint.substr(0, complaint.find('\n')));
   }
 
   double ImplicitSystem::scale(const HostVector *history, HostVector &workspace) const
@@ -192,11 +221,41 @@ namespace leopard
         rates.begin()[i] = 0.;
   }
 
+  void ImplicitSystem::explicit_rates(const HostVector &u, HostVector &rates, double t, const GrowthFactors &growth) const
+  {
+    reaction(u, rates, t);
+    if (transport == nullptr)
+      return;
+    transport->rates(u, t, std::sqrt(1. / growth.diffusion), transport_rates);
+    for (unsigned int i = 0; i < u.locally_owned_size(); ++i)
+      if (const double m = system.lumped_mass.begin()[i]; m != 0.)
+        rates.begin()[i] += growth.diffusion * transport_rates.begin()[i] / m;
+  }
+
+  double ImplicitSystem::excess_with_transport(unsigned int row, const double *derivatives, double diffusion) const
+  {
+    const double *m = system.lumped_mass.begin(), *K = local_values(system.stiffness), *R = local_values(transport_derivative);
+    const auto    beside = [&](int p) { return diffusion * (K[p] - R[p]); };
+    double        sum    = 0.;
+    for (int p = row_offsets[row]; p < row_offsets[row + 1]; ++p)
+      sum += std::abs(beside(p));
+    for (unsigned int d = 0; d < n; ++d) // the node's own, where the reaction acts, too
+      {
+        const int    p    = node_entries[static_cast<std::size_t>(row) * n + d];
+        const double here = beside(p) - (m[row / n * n + d] == 0. ? 0. : m[row] * derivatives[d]);
+        sum += (d == row % n ? -here : std::abs(here)) - std::abs(beside(p));
+      }
+    return sum;
+  }
+
   double ImplicitSystem::dominant_mass_factor(const HostVector &u, const GrowthFactors &growth, double t) const
   {
     double             a       = std::numeric_limits<double>::lowest();
     const double      *m       = system.lumped_mass.begin();
     const unsigned int n_nodes = u.locally_owned_size() / n;
+    const bool         carries = transport != nullptr && is_implicit;
+    if (carries && !transport->derivative(u, t, std::sqrt(1. / growth.diffusion), transport_derivative))
+      return std::numeric_limits<double>::infinity();
     std::fill(node_derivatives.begin(), node_derivatives.end(), 0.);
     for (unsigned int begin = 0; begin < n_nodes; begin += nodes_at_once)
       {
@@ -212,8 +271,9 @@ namespace leopard
             double        sum = r[row % n];
             for (unsigned int d = 0; d < n; ++d)
               sum += d == row % n || m[first + row / n * n + d] == 0. ? 0. : std::abs(r[d]);
-            const double least = (growth.diffusion * excess[i] + m[i] * sum) / dominance[i];
-            a                  = std::max(a, dominance[i] > 0. && std::isfinite(least) ? least : std::numeric_limits<double>::infinity());
+            const double beyond = carries ? excess_with_transport(i, r, growth.diffusion) : growth.diffusion * excess[i] + m[i] * sum;
+            const double least  = beyond / dominance[i];
+            a                   = std::max(a, dominance[i] > 0. && std::isfinite(least) ? least : std::numeric_limits<double>::infinity());
           }
       }
     return dealii::Utilities::MPI::max(a, u.get_mpi_communicator()) - growth.dilution;

@@ -11,9 +11,13 @@
 namespace leopard
 {
   class Problem;
+  class TransportTerms;
   struct SemiDiscreteSystem;
 
-  /** Whether a time step takes the reaction at its new time (implicit), or leaves it to the history (explicit). */
+  /**
+   * Whether a time step takes reaction and transport at its new time (implicit), or leaves it to the history
+   * (explicit).
+   */
   enum class ReactionTreatment
   {
     implicit,
@@ -23,15 +27,17 @@ namespace leopard
   /**
    * The algebraic system of one time step, or of a stationary problem (a = 0):
    *
-   *   G(u) = load + history - L u + m r(u) = 0,   L = K + a M,   J(u) = L - m r'(u) = -dG/du.
+   *   G(u) = load + history - L u + m r(u) + R(u) = 0,   L = K + a M,   J(u) = L - m r'(u) - R'(u) = -dG/du.
    *
-   * On a domain that grows, K is to be multiplied by k = GrowthFactors::diffusion, and s = GrowthFactors::dilution
-   * times M comes in. G is divided by k then, so that the matrix is still K and something that acts at the nodes: L = K
+   * R is cross-diffusion and advection, see TransportTerms, where there is any. On a domain that grows, K is to be
+   * multiplied by k = GrowthFactors::diffusion, and s = GrowthFactors::dilution times M comes in. G is divided by k
+   * then, so that the matrix is still K and something that acts at the nodes: L = K
    * + (a + s)/k M, and load, history and m are divided by k.
    *
-   * The reaction acts at the nodes, so that J differs from L in the C x C diagonal blocks of the nodes only, and
-   * nothing is re-assembled. With an explicit reaction m r(u) is missing in G and J = L. Knows matrices and vectors, no
-   * mesh and no dimension. Of constrained unknowns, those with m = 0, G is zero, and the reaction is not asked for.
+   * The reaction acts at the nodes, so that without R J differs from L in the C x C diagonal blocks of the nodes only,
+   * and nothing is re-assembled. With an explicit reaction m r(u) + R(u) is missing in G and J = L. Knows matrices and
+   * vectors, no mesh and no dimension. Of constrained unknowns, those with m = 0, G is zero, and the reaction is not
+   * asked for.
    */
   class ImplicitSystem
   {
@@ -41,7 +47,10 @@ namespace leopard
 
     /** Of a reaction that depends on the place: coordinates of the own nodes, as LevelSource::nodes() gives them. */
     void set_places(const std::vector<double> &nodes);
-    /** The time at which residual() and linearize() take a reaction that depends on it. */
+    /** R, of which a reference is kept. Collective. */
+    void set_transport(TransportTerms &terms);
+    bool has_transport() const { return transport != nullptr; }
+    /** The time at which residual() and linearize() take what depends on it. */
     void set_time(double t) { time = t; }
 
     /** @throws Error, on all ranks, if a coefficient is not defined at a node at that time. Collective. */
@@ -57,18 +66,18 @@ namespace leopard
     void residual(const HostVector &u, const HostVector *history, HostVector &r) const;
 
     /**
-     * Computes the values of J at u. @return whether the derivatives of the reaction are finite; if not, J is of no
-     * use. Collective.
+     * Computes the values of J at u. @return whether the derivatives of reaction and transport are finite; if not, J is
+     * of no use. Collective.
      */
     bool linearize(const HostVector &u);
 
-    /** J as of the last linearize(). Without implicit reaction this is L. */
+    /** J as of the last linearize(). Without implicit reaction and transport this is L. */
     const HostMatrix &jacobian() const { return matrix; }
 
     /** sums_i = sum_j |J_ij| of the own rows, J as of the last linearize(). */
     void row_sums(HostVector &sums) const;
 
-    /** Changes when L changes: without implicit reaction the matrix is the same as long as this is. */
+    /** Changes when L changes: without implicit reaction and transport the matrix is the same as long as this is. */
     unsigned int matrix_version() const { return version; }
 
     /**
@@ -83,6 +92,9 @@ namespace leopard
     /** rates = r(u) at the own nodes at a time, as a vector of the unknowns; not multiplied by m; 0 where m = 0. */
     void reaction(const HostVector &u, HostVector &rates, double t) const;
 
+    /** The same with transport, r(u) + k R(u) / m: what an explicit step takes. @param growth at that time. */
+    void explicit_rates(const HostVector &u, HostVector &rates, double t, const GrowthFactors &growth) const;
+
     /**
      * The number a* so that for every mass factor a > a* the rows of J(u) are strictly diagonally dominant, which makes
      * rho(|B|) < 1, B = I - D^-1 J, and so lets every asynchronous iteration converge (Chazan and Miranker 1969):
@@ -95,7 +107,7 @@ namespace leopard
      *   a* = max_i ( sum_{j != i} |K_ij| - K_ii + m_i (r'_cc + sum_{d != c} |r'_cd|) ) / mu_i.
      *
      * mu_i is M_ii less the absolute values of the other entries of M's row, that is m_i where the mass is lumped. With
-     * the five-point stencil K's part is zero. Without implicit reaction r' = 0.
+     * the five-point stencil K's part is zero. Without implicit reaction r' = 0. With transport K is K - R'(u).
      *
      * On a domain that grows, K's part is multiplied by k and s is subtracted from a*.
      *
@@ -105,15 +117,19 @@ namespace leopard
     double dominant_mass_factor(const HostVector &u, const GrowthFactors &growth = {}, double t = 0.) const;
 
   private:
-    void   find_node_entries();
+    void find_node_entries();
+    /** sum_{j != i} |J_ij| - J_ii of an own row without M's part; K and r' as of dominant_mass_factor(). */
+    double excess_with_transport(unsigned int row, const double *derivatives, double diffusion) const;
     Places places(unsigned int first_node, double t) const;
 
     const SemiDiscreteSystem &system;
     const Problem            &problem;
     const unsigned int        n;                 ///< fields
+    const bool                is_implicit;       ///< what is implicit if it is there: reaction and transport
     const bool                implicit_reaction; ///< and there is one
     double                    mass_factor = -1.; ///< (a + s)/k
     double                    node_factor = 1.;  ///< 1/k
+    double                    length      = 1.;  ///< L of Growth
     unsigned int              version     = 0;
     std::vector<double>       coordinates; ///< of the own nodes, where the reaction depends on them
     unsigned int              dimension = 0;
@@ -125,5 +141,10 @@ namespace leopard
     std::vector<double>       dominance;    ///< mu_i of the own rows; empty in stationary problems
 
     mutable std::vector<double> node_rates, node_derivatives; ///< of a few nodes
+
+    TransportTerms    *transport = nullptr;
+    mutable HostVector transport_rates;      ///< R
+    mutable HostMatrix transport_derivative; ///< R'
+    std::vector<int>   row_offsets;          ///< of the own rows; with transport only
   };
 } // namespace leopard

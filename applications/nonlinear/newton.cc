@@ -203,7 +203,8 @@ namespace leopard
         const auto start = Clock::now();
         if (!system.linearize(u))
           {
-            result.failure = "a derivative of the reaction is not finite at the values of step " + std::to_string(result.n_steps);
+            result.failure = std::string("a derivative of the reaction") + (system.has_transport() ? ", of cross-diffusion or advection" : "") +
+                             " is not finite at the values of step " + std::to_string(result.n_steps);
             break;
           }
         active->update_values();

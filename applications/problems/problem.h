@@ -28,17 +28,19 @@ namespace leopard::reaction_diffusion
 
 namespace leopard
 {
+  class FieldTransport;
+
   /** The value that the parameter file gives to an entry of the problem's section, or an empty text. */
   using GivenValue = std::function<std::string(const std::string &entry)>;
 
   /**
    * What is to be solved, for fields u_1 ... u_n (n is 1 or more) on a domain; all quantities dimensionless:
    *
-   *   du_c/dt = div(a_c(x) grad u_c) - delta_c u_c + s_c(x,t) + r_c(u_1, ..., u_n, x, t),
+   *   du_c/dt = div(a_c(x) grad u_c) - delta_c u_c + s_c(x,t) + r_c(u_1, ..., u_n, x, t) - div J_c,
    *
-   * without the time derivative in stationary problems; a_c is a number or a symmetric positive definite matrix.
-   * Boundary values u_c = g(x,t) or fluxes n . a_c grad u_c = q(x,t) are given per field and boundary id. The reaction
-   * r is evaluated at the nodes.
+   * without the time derivative in stationary problems; a_c is a number or a symmetric positive definite matrix, J_c
+   * what FieldTransport says. Boundary values u_c = g(x,t) or fluxes n . (a_c grad u_c - J_c) = q(x,t) are given per
+   * field and boundary id. The reaction r is evaluated at the nodes.
    *
    * A problem knows no mesh, no matrix, no time loop and no output: it answers questions.
    */
@@ -83,6 +85,8 @@ namespace leopard
      * prescribed. @param closed whether the domain has no boundary, as all directions are periodic.
      */
     bool may_be_singular(bool closed = false) const;
+    /** Cross-diffusion and advection, J_c; null where there is none. Of problems in time only. */
+    virtual const FieldTransport *transport() const { return nullptr; }
     /** delta_c. */
     virtual double absorption(unsigned int /*c*/) const { return 0.; }
 

@@ -4,6 +4,7 @@
 #include <applications/base/log.h>
 #include <applications/discretization/mesh.h>
 #include <applications/discretization/periodic_boundary.h>
+#include <applications/problems/field_transport.h>
 #include <applications/problems/problem.h>
 
 #include <deal.II/base/mpi.h>
@@ -79,6 +80,36 @@ namespace leopard
       return Utilities::MPI::max(size, discretization.triangulation.get_communicator());
     }
 
+    /** The slope of the exact solution of a field in a direction that points outwards, from values inside. */
+    template <int dim>
+    double slope(const Problem &problem, const Exact &of, const Point<dim> &p, const Tensor<1, dim> &direction, double h)
+    {
+      const auto           exact   = [&](const Point<dim> &q) { return problem.exact_solution[of.field].value(to_3d(q), of.time); };
+      const Tensor<1, dim> inwards = -h * direction;
+      return (3. * exact(p) - 4. * exact(p + inwards) + exact(p + 2. * inwards)) / (2. * h);
+    }
+
+    /** -n . J of the exact solution, see FieldTransport. */
+    template <int dim>
+    double transported_flux(const Problem &problem, const Exact &of, const Point<dim> &p, const Tensor<1, dim> &normal, double h)
+    {
+      const FieldTransport *transport = problem.transport();
+      if (transport == nullptr)
+        return 0.;
+      std::vector<double> u, coefficients(transport->coefficients().expressions().size());
+      for (const Expression &exact : problem.exact_solution)
+        u.push_back(exact.value(to_3d(p), of.time));
+      transport->coefficients().evaluate(1, u.data(), coefficients.data(), nullptr, {&p[0], dim, of.time});
+      double flux = 0.;
+      for (const FieldTransport::CrossTerm &term : transport->cross_terms())
+        if (term.field == of.field)
+          flux += coefficients[term.expression] * slope(problem, {term.partner, of.time}, p, normal, h);
+      for (const FieldTransport::AdvectionTerm &term : transport->advection_terms())
+        for (unsigned int d = 0; d < (term.field == of.field ? dim : 0); ++d)
+          flux -= coefficients[term.expression + d] * normal[d] * u[of.field];
+      return flux;
+    }
+
     template <int dim>
     void compare(const Discretization<dim, dim> &discretization,
                  const Problem                  &problem,
@@ -144,9 +175,8 @@ namespace leopard
                     }
                   else
                     a = problem.diffusion(of.field, to_3d(p));
-                  const Tensor<1, dim> inwards = -h * direction;
-                  const double         slope   = (3. * exact(p) - 4. * exact(p + inwards) + exact(p + 2. * inwards)) / (2. * h);
-                  fluxes.add(flux, a * slope, to_3d(p), of.time, id);
+                  const double carried = transported_flux(problem, of, p, face.normal_vector(k), h);
+                  fluxes.add(flux, a * slope(problem, of, p, direction, h) + carried, to_3d(p), of.time, id);
                   // the precision of slopes, and those of the solution elsewhere
                   fluxes.scale = std::max({fluxes.scale, 1e-4 * a * std::abs(exact(p)) / cell->diameter(), 1e-3 * a * size / length});
                 }
@@ -177,8 +207,9 @@ namespace leopard
       if (fluxes.difference > 1e-3 * fluxes.scale)
         return (problem.time_dependent() && !fluxes.is_given ? "the zero boundary fluxes"
                                                              : section + problem.entry_for("Boundary fluxes", field) + "'") +
-               contradicts + format("most of all a du/dn is %.6g where that of the solution is %.6g,", fluxes.given, fluxes.exact) + fluxes.place() +
-               at_time + (fluxes.is_given ? "" : ", for which no condition is given, so that it is zero") + consequence +
+               contradicts + "most of all a du/dn" + (problem.transport() != nullptr ? " with cross-diffusion and advection" : "") +
+               format(" is %.6g where that of the solution is %.6g,", fluxes.given, fluxes.exact) + fluxes.place() + at_time +
+               (fluxes.is_given ? "" : ", for which no condition is given, so that it is zero") + consequence +
                (problem.time_dependent()
                   ? "an exact solution whose normal derivative is zero at the boundary, as that of cos(pi*x) is on (0,1), or '" +
                       problem.entry_for("Boundary values", field) + "' = automatic"

@@ -7,6 +7,7 @@
 #include <applications/base/collective.h>
 #include <applications/base/parameter_file.h>
 #include <applications/discretization/gmsh_mesh.h>
+#include <applications/problems/field_transport.h>
 #include <applications/problems/problems.h>
 #include <solvers/base/errors.h>
 
@@ -262,6 +263,7 @@ namespace leopard
           throw Error("'" + problem->diffusion_entry(c) + "' has " + (dim == 3 ? "three" : "six") + " entries, and the domain lies in " +
                       (dim == 3 ? "space" : "the plane") + "\n  expected: " + (dim == 3 ? "D_xx, D_xy, D_xz, D_yy, D_yz, D_zz" : "D_xx, D_xy, D_yy"));
     check_noise();
+    check_transport();
     check_symmetry();
     check_multigrid();
     for (const double t : time_loop.output_times)
@@ -290,10 +292,21 @@ namespace leopard
       refuse("'Verification/Refinements' is " + std::to_string(verification.refinements), "0");
   }
 
+  void Parameters::check_transport() const
+  {
+    if (problem->transport() == nullptr)
+      return;
+    for (const FieldTransport::AdvectionTerm &term : problem->transport()->advection_terms())
+      if (const unsigned int dim = mesh.is_surface() ? 3 : dimension; term.dimension != dim)
+        throw Error("'" + problem->name() + "/Advection " + problem->fields()[term.field] + "' has " + std::to_string(term.dimension) +
+                    " components, and the domain lies in " + (dim == 3 ? "space" : "the plane") + "\n  expected: v_x, v_y" +
+                    (dim == 3 ? ", v_z" : ""));
+  }
+
   void Parameters::check_symmetry() const
   {
     const bool is_explicit = problem->time_dependent() && time.explicit_reaction();
-    const bool couples     = problem->fields().size() > 1 && !is_explicit; // its Jacobian couples fields
+    const bool couples     = (problem->fields().size() > 1 || problem->transport() != nullptr) && !is_explicit; // its Jacobian is not symmetric
     const auto refuse      = [&](const std::string &what, const std::string &expected) {
       throw Error(what + ", but the Jacobian of the problem " + problem->name() + " is not symmetric\n  expected: " + expected);
     };

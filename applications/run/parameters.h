@@ -97,6 +97,7 @@ namespace leopard
     void check_contradictions() const;
     void check_multigrid() const;
     void check_noise() const;
+    void check_transport() const;
     void check_symmetry() const;
     void check_source() const;
     Parameters() = default;

@@ -98,6 +98,8 @@ namespace leopard
           std::make_unique<ImplicitSystem>(system, problem, time.explicit_reaction() ? ReactionTreatment::explicit_ : ReactionTreatment::implicit);
         if (problem.reaction_depends_on_place())
           set_places();
+        if (problem.transport() != nullptr)
+          set_transport(found ? solutions[0] : u, found ? found->metadata->at("time").get<double>() : 0.);
         newton = std::make_unique<Newton>(
           context.parameters.newton, context.parameters.linear_solver, *implicit, discretization.n_components(), &discretization, context.comm);
         make_integrator();
@@ -251,6 +253,19 @@ namespace leopard
       {
         implicit->set_places(discretization.nodes());
         implicit->check_coefficients();
+      }
+
+      /** @throws Error, on all ranks, if it is not defined at the values that the run begins with. */
+      void set_transport(const HostVector &u, double t)
+      {
+        transport = discretization.make_transport_terms();
+        if (const std::string complaint = transport->complaint(u, t); !complaint.empty())
+          throw Error(complaint);
+        if (time.explicit_reaction() && discretization.on_simplices() && context.parameters.discretization.degree == 2)
+          throw Error("'Time stepping/Scheme' is " + time.scheme +
+                      ", which divides cross-diffusion and advection by the lumped mass of a node, and of triangles of degree 2 vertices have none"
+                      "\n  expected: an implicit scheme, or 'Discretization/Degree' = 1");
+        implicit->set_transport(*transport);
       }
 
       /** What will happen, in two lines of the log. */
@@ -443,6 +458,7 @@ namespace leopard
       Discretization<dim, spacedim>                   discretization;
       Checkpoints                                     checkpoints;
       SemiDiscreteSystem                              system;
+      std::unique_ptr<TransportTerms>                 transport;
       std::unique_ptr<ImplicitSystem>                 implicit;
       std::unique_ptr<Newton>                         newton;
       std::unique_ptr<TimeIntegrator>                 integrator;

@@ -132,6 +132,12 @@ namespace leopard
           source += u.diff(x(3));
         if (!solution.reaction.empty())
           source -= GiNaC::numeric(solution.reaction_factor) * with_fields.read(solution.reaction[c]).subs(meaning);
+        for (const auto &C : solution.cross_diffusion)
+          for (unsigned int d = 0; d < (C.field == c ? n : 0); ++d)
+            source -= (with_fields.read(C.expression).subs(meaning) * exact[C.index].diff(x(d))).diff(x(d));
+        for (const auto &v : solution.advection)
+          if (v.field == c && v.index < n)
+            source += (with_fields.read(v.expression).subs(meaning) * u).diff(x(v.index));
         Translator translator(names.symbols);
         translator.add_output(source.expand().is_zero() ? GiNaC::ex(0) : source);
         sources.push_back(translator.tape());

@@ -50,16 +50,25 @@ namespace leopard
   double value_of(const NamedExpression &number, const Constants &constants = {});
 
   /**
-   * An exact solution u_1 ... u_n in x, y, z, t of du_c/dt = div(a_c grad u_c) - delta_c u_c + s_c + factor r_c(u), by
-   * fields.
+   * An exact solution u_1 ... u_n in x, y, z, t of du_c/dt = div(a_c grad u_c) - delta_c u_c + s_c + factor r_c(u) +
+   * sum_d div(C_cd grad u_d) - div(v_c u_c), by fields.
    */
   struct ManufacturedSolution
   {
+    /** Of cross-diffusion and advection; the expression as of reactions. */
+    struct Coefficient
+    {
+      unsigned int    field, index; ///< index: d of C_cd, or the component of v_c
+      NamedExpression expression;
+    };
+
     std::vector<std::string>                  fields; ///< their names in the reactions
     std::vector<NamedExpression>              exact;
     std::vector<std::vector<NamedExpression>> diffusion;          ///< a_c in x, y, z, or the entries of a matrix in the order of tensor_entry()
     std::vector<double>                       absorption;         ///< delta_c
     std::vector<NamedExpression>              reaction;           ///< r_c in the fields and x, y, z, t; none if there is no reaction
+    std::vector<Coefficient>                  cross_diffusion;    ///< all C_cd, of whatever fields
+    std::vector<Coefficient>                  advection;          ///< all components of v_c
     Constants                                 reaction_constants; ///< that reactions know beside those of all expressions
     double                                    reaction_factor = 1.;
     bool                                      time_dependent  = false;

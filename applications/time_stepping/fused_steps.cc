@@ -167,6 +167,8 @@ namespace leopard
   {
     if (problem.has_noise())
       return "it knows no noise";
+    if (problem.transport() != nullptr)
+      return "it knows no cross-diffusion and advection";
     const auto kinetics = problem.library_kinetics();
     if (!kinetics)
       return "its reaction is the same at all places and times, and that of the problem is not";

@@ -111,7 +111,10 @@ namespace leopard
       {
         levels[l] = solutions[l];
         if (parameters.explicit_reaction() && l < 2)
-          implicit_system.reaction(levels[l], rates[l], l == 0 ? control.time : control.time - control.steps[0]);
+          {
+            const double t = l == 0 ? control.time : control.time - control.steps[0];
+            implicit_system.explicit_rates(levels[l], rates[l], t, growth.factors(t));
+          }
       }
   }
 
@@ -248,7 +251,7 @@ namespace leopard
         combination = u_new; // as it will be if the step is accepted
         clip_negative_values(combination);
       }
-    implicit_system.reaction(clips ? combination : u_new, rates[2], new_time);
+    implicit_system.explicit_rates(clips ? combination : u_new, rates[2], new_time, growth.factors(new_time));
     return inspect(rates[2], n_fields).finite
              ? ""
              : "the reaction at the new values is not finite: that " + implicit_system.where_not_finite(u_new, rates[2]);

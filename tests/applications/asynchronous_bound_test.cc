@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <applications/discretization/transport_terms.h>
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/run/parameters.h>
 #include <solvers/matrix/analysis.h>
@@ -32,6 +33,10 @@ namespace leopard
         discretization->interpolate_initial_values(u);
         discretization->assemble(system, 0.);
         implicit = std::make_unique<ImplicitSystem>(system, *parameters->problem);
+        if (parameters->problem->transport() == nullptr)
+          return;
+        transport = discretization->make_transport_terms();
+        implicit->set_transport(*transport);
       }
 
       /** max_i sum_{j != i} |J_ij| / J_ii for the mass factor a, from the matrix itself. */
@@ -54,6 +59,7 @@ namespace leopard
       std::unique_ptr<Parameters>        parameters;
       std::unique_ptr<Discretization<2>> discretization;
       SemiDiscreteSystem                 system;
+      std::unique_ptr<TransportTerms>    transport; ///< null if the problem has none
       std::unique_ptr<ImplicitSystem>    implicit;
       HostVector                         u;
     };
@@ -73,6 +79,67 @@ namespace leopard
           ASSERT_GT(a, 0.);
           EXPECT_LT(c.dominance(1.0001 * a), 1.) << settings;
           EXPECT_GE(c.dominance(0.9999 * a), 1.) << settings;
+        }
+    }
+
+    const std::string transport_entries =
+      "subsection Turing\n set Cross-diffusion u = v: -0.4*u*(1 + x), u: 0.2*v^2\n set Cross-diffusion v = u: 0.3*v + t\n"
+      " set Advection u = 4*y, 1 + x\n set Advection v = {}\nend\n";
+
+    std::string with_transport(const std::string &advection_of_v)
+    {
+      std::string text = transport_entries;
+      return text.replace(text.find("{}"), 2, advection_of_v);
+    }
+
+    TEST(AsynchronousBound, HasTransportInIt)
+    {
+      for (const std::string &settings : discretizations)
+        {
+          Case         c(settings + with_transport("u, 30"));
+          const double a = c.implicit->dominant_mass_factor(c.u);
+          EXPECT_GT(std::abs(a / Case(settings).implicit->dominant_mass_factor(c.u) - 1.), 1e-3) << settings;
+          EXPECT_LT(c.dominance(1.0001 * a), 1.) << settings;
+          EXPECT_GE(c.dominance(0.9999 * a), 1.) << settings;
+        }
+    }
+
+    TEST(TransportTerms, DerivativeIsThatOfTheRatesAndMassIsConserved)
+    {
+      std::vector<std::string> all = discretizations;
+      all.push_back(discretizations[1] + "subsection Mesh\n set Periodic = x, y\nend\n");
+      all.push_back(discretizations[0] + "subsection Turing\n set Boundary values u = 0: 1 + y\nend\n");
+      for (const std::string &settings : all)
+        {
+          // of a velocity that depends on species the added diffusion is not differentiated; a higher degree has none
+          Case         c(settings + with_transport(settings.find("Degree = 2") == std::string::npos ? "1000*y, x" : "u, v"));
+          HostVector   direction(c.u), there(c.u), high(c.u), low(c.u), product(c.u);
+          const double epsilon = 1e-6, t = 0.2, length = 1.3;
+          for (unsigned int i = 0; i < direction.locally_owned_size(); ++i)
+            direction.begin()[i] = c.system.lumped_mass.begin()[i] == 0. ? 0. : std::sin(7. * i) + 0.5;
+          HostMatrix derivative;
+          derivative.reinit(c.system.stiffness);
+          ASSERT_TRUE(c.transport->derivative(c.u, t, length, derivative));
+          derivative.vmult(product, direction);
+          for (const double sign : {1., -1.})
+            {
+              there = c.u;
+              there.add(sign * epsilon, direction);
+              c.transport->rates(there, t, length, sign > 0. ? high : low);
+            }
+          high.add(-1., low);
+          high *= 0.5 / epsilon;
+          low = high;
+          low.add(-1., product);
+          EXPECT_GT(product.linfty_norm(), 0.1) << settings;
+          EXPECT_LT(low.linfty_norm(), 1e-7 * product.linfty_norm()) << settings;
+          if (settings.find("Boundary values") != std::string::npos)
+            continue;
+          double sum = 0.;
+          c.transport->rates(c.u, t, length, high);
+          for (const double rate : high)
+            sum += rate;
+          EXPECT_LT(std::abs(sum), 1e-12 * high.l1_norm()) << settings;
         }
     }
 

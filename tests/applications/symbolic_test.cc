@@ -300,10 +300,11 @@ namespace leopard
     TEST(Symbolic, SourcesOfExactSolutions)
     {
       // -div((1 + x y) grad u) + 2 u = u^2 + s, and u_t = ... in time
-      ManufacturedSolution solution{{"u"}, {{"E", "sin(x)*exp(y) + z^2*t"}}, {{{"a", "1 + x*y"}}}, {2.}, {{"r", "c*u^2"}}, {{"c", 3.}}, 0.5, true, 3};
-      const double         p[] = {0.3, 0.7, 0.2, 1.1}, x = p[0], y = p[1], z = p[2], t = p[3];
-      const double         u = std::sin(x) * std::exp(y) + z * z * t, ux = std::cos(x) * std::exp(y), uy = std::sin(x) * std::exp(y), a = 1. + x * y;
-      double               s = 0.;
+      ManufacturedSolution solution{
+        {"u"}, {{"E", "sin(x)*exp(y) + z^2*t"}}, {{{"a", "1 + x*y"}}}, {2.}, {{"r", "c*u^2"}}, {}, {}, {{"c", 3.}}, 0.5, true, 3};
+      const double p[] = {0.3, 0.7, 0.2, 1.1}, x = p[0], y = p[1], z = p[2], t = p[3];
+      const double u = std::sin(x) * std::exp(y) + z * z * t, ux = std::cos(x) * std::exp(y), uy = std::sin(x) * std::exp(y), a = 1. + x * y;
+      double       s = 0.;
       sources_of(solution, {})[0].evaluate(1, p, &s);
       EXPECT_NEAR(s, z * z - (a * 2. * t + y * ux + x * uy) + 2. * u - 1.5 * u * u, 1e-13);
       solution.dimension = 2;

@@ -2,6 +2,7 @@
 #include <applications/problems/turing/kinetics.h>
 #include <applications/problems/turing/steady_states.h>
 #include <applications/problems/turing/turing_analysis.h>
+#include <solvers/base/errors.h>
 
 #include <deal.II/base/point.h>
 
@@ -448,6 +449,74 @@ namespace leopard
       Domain other  = box({2., 2.});
       other.lengths = {};
       EXPECT_NEAR(stretched.n_modes, TuringAnalysis(plain, other).n_modes / 2., 0.02 * stretched.n_modes);
+    }
+
+    /** The largest real part of the eigenvalues of J - s F - i k V, two species, by the formula. */
+    double growth_of_two(const std::vector<double> &J, const std::vector<double> &F, const std::vector<double> &V, double k)
+    {
+      std::vector<std::complex<double>> M;
+      for (unsigned int i = 0; i < 4; ++i)
+        M.emplace_back(J[i] - k * k * F[i], -k * V[i]);
+      const auto half = (M[0] + M[3]) / 2., root = std::sqrt(half * half - M[0] * M[3] + M[1] * M[2]);
+      return std::max((half + root).real(), (half - root).real());
+    }
+
+    TEST(TuringAnalysis, CrossDiffusionMakesPatternsAndIsAFullMatrix)
+    {
+      LinearizedSystem system = two_species(schnakenberg(0.126779, 0.792366), 400., 5.);
+      EXPECT_TRUE(TuringAnalysis(system, box({1., 1.})).bands.empty());
+      system.cross = {0.2, 0., -3.5, 0.};
+      const TuringAnalysis      analysis(system, box({1., 1.}));
+      const std::vector<double> F = {1.2, 0., -3.5, 5.}, none(4, 0.);
+      ASSERT_EQ(analysis.bands.size(), 1u);
+      const TuringAnalysis::Band &band = analysis.bands[0];
+      for (const double k : {0.5, 2., 7., 13., 40.})
+        EXPECT_NEAR(system.eigenvalues(k * k).front().real(), growth_of_two(system.jacobian, F, none, k), 1e-9 * k * k);
+      for (const double k : {band.k_min, band.k_max})
+        EXPECT_NEAR(growth_of_two(system.jacobian, F, none, k), 0., 1e-5);
+      EXPECT_GT(growth_of_two(system.jacobian, F, none, (band.k_min + band.k_max) / 2.), 0.);
+      ASSERT_FALSE(analysis.modes.empty());
+      EXPECT_NEAR(analysis.modes[0].growth_rate, growth_of_two(system.jacobian, F, none, analysis.modes[0].k), 1e-8);
+      EXPECT_NE(analysis.text().find("diffusion with cross-diffusion: [1.2, 0; -3.5, 5]"), std::string::npos);
+      EXPECT_EQ(analysis.text().find("f_u g_v"), std::string::npos) << "conditions that are not those of a full matrix";
+      system.cross = {0., 3., 4., 0.};
+      EXPECT_THROW(TuringAnalysis(system, box({1., 1.})), Error) << "det D = 5 - 12: short waves grow";
+    }
+
+    TEST(TuringAnalysis, AdvectionHasDirections)
+    {
+      // u activates itself and is carried along x; diffusion alone makes no pattern (Rovinsky and Menzinger 1992)
+      const std::vector<double> J = {1., -2., 2., -3.}, F = {1., 0., 0., 1.};
+      LinearizedSystem          system = two_species(J, 1., 1.);
+      system.drift.resize(4);
+      system.drift[0][0] = 8.;
+      const TuringAnalysis analysis(system, box({30., 30.}));
+      double               fastest = -1., at = 0.;
+      for (double k = 0.; k < 3.; k += 1e-4)
+        if (const double rate = growth_of_two(J, F, {8., 0., 0., 0.}, k); rate > fastest)
+          {
+            fastest = rate;
+            at      = k;
+          }
+      ASSERT_GT(fastest, 0.1);
+      EXPECT_NEAR(analysis.growth_rate, fastest, 1e-6);
+      EXPECT_NEAR(analysis.k_fastest, at, 1e-3);
+      EXPECT_TRUE(analysis.prefers_direction);
+      EXPECT_NEAR(std::abs(analysis.direction[0]), 1., 1e-4);
+      EXPECT_GT(analysis.frequency, 0.);
+      EXPECT_TRUE(analysis.modes.empty());
+      EXPECT_NE(analysis.text().find("plane waves of an unbounded or periodic domain"), std::string::npos);
+
+      // what carries both alike is a moving frame
+      const LinearizedSystem at_rest = two_species(schnakenberg(0.126779, 0.792366), 1000., 20.);
+      LinearizedSystem       moving  = at_rest;
+      moving.drift.resize(4);
+      moving.drift[0] = moving.drift[3] = dealii::Point<3>(300., -100., 0.);
+      const TuringAnalysis carried(moving, box({1., 1.})), rests(at_rest, box({1., 1.}));
+      EXPECT_FALSE(carried.prefers_direction);
+      EXPECT_NEAR(carried.growth_rate, rests.growth_rate, 1e-6 * rests.growth_rate);
+      EXPECT_NEAR(carried.k_fastest, rests.k_fastest, 1e-3 * rests.k_fastest);
+      EXPECT_NE(carried.text().find("the flow carries all disturbances alike"), std::string::npos);
     }
 
     TEST(TuringAnalysis, KineticsThatConserveAMassAreNotCalledUnstable)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <applications/problems/places.h>
-#include <applications/symbolic/differentiate.h>
+#include <applications/problems/field_expressions.h>
 
 #include <mpi.h>
 
@@ -14,8 +13,6 @@
 
 namespace leopard
 {
-  class Pictures;
-
   /** The reaction of n species, f_1(u_1, ..., u_n, x, t) to f_n, dimensionless. */
   class Kinetics
   {
@@ -77,19 +74,20 @@ namespace leopard
 
     std::vector<std::string> species() const override { return names; }
     std::string              formula() const override { return formulas; }
-    void evaluate(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const override;
-    bool depends_on_place() const override { return compiled.values.n_inputs > names.size(); }
-    const std::vector<NamedExpression>       &expressions() const override { return reactions; }
+    void evaluate(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const override
+    {
+      compiled.evaluate(n_nodes, u, rates, jacobian, places);
+    }
+    bool                                      depends_on_place() const override { return compiled.depends_on_place(); }
+    const std::vector<NamedExpression>       &expressions() const override { return compiled.expressions(); }
     const Constants                          &constants_used() const override { return constants; }
-    const reaction_diffusion::ExpressionTape &tape() const override { return compiled.both; }
+    const reaction_diffusion::ExpressionTape &tape() const override { return compiled.tape(); }
 
   private:
-    std::vector<std::string>        names;
-    std::vector<NamedExpression>    reactions;
-    Constants                       constants;
-    std::string                     formulas;
-    DifferentiatedExpressions       compiled;
-    std::shared_ptr<const Pictures> pictures;
+    std::vector<std::string> names;
+    Constants                constants;
+    std::string              formulas;
+    FieldExpressions         compiled;
   };
 
   /**

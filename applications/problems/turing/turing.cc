@@ -75,13 +75,13 @@ namespace leopard
 
   std::string Turing::description() const
   {
-    if (!uses_expressions() && has_constant_coefficients() && diffusion(0, {}) == 1.)
+    if (!uses_expressions() && has_constant_coefficients() && diffusion(0, {}) == 1. && carried == nullptr)
       return "Turing system: u_t = gamma f + laplace u, v_t = gamma g + kappa laplace v, " + kinetics->formula() + ", gamma = " + text_of(gamma) +
              ", kappa = " + to_string(diffusion(1, {}));
     std::string text = "Turing system: ";
     for (unsigned int c = 0; c < species.size(); ++c)
       text += species[c] + "_t = gamma " + (uses_expressions() ? "f_" + species[c] : std::string(c == 0 ? "f" : "g")) + " + " +
-              diffusions[c].description(species[c]) + ", ";
+              diffusions[c].description(species[c]) + (carried ? carried->description(c) : "") + ", ";
     return text + kinetics->formula() + ", gamma = " + text_of(gamma);
   }
 
@@ -174,7 +174,24 @@ namespace leopard
             ", white in space and time, taken at the beginning of a step (Ito): an expression in the species, x, y, z, t and constants; "
             "a number is additive noise, sigma*" +
             field + " multiplicative. Needs implicit Euler with fixed steps. Dimensionless.");
+        declare_transport(prm, field);
       }
+  }
+
+  void Turing::declare_transport(dealii::ParameterHandler &prm, const std::string &field)
+  {
+    prm.declare_entry("Cross-diffusion " + field,
+                      "",
+                      Anything(),
+                      "Fluxes of " + field +
+                        " along gradients of species: 'v: C, w: E' adds div(C grad v) + div(E grad w) to its equation, C and E expressions in "
+                        "the species, x, y, z, t and constants. Chemotaxis of strength chi towards v is 'v: -chi*" +
+                        field + "', and '" + field + ": C' is added to its own diffusion. Empty: none. Dimensionless.");
+    prm.declare_entry("Advection " + field,
+                      "",
+                      Anything(),
+                      "Velocity that carries " + field + ", its components 'v_x, v_y', in space and on surfaces 'v_x, v_y, v_z': adds -div(v " +
+                        field + ") to its equation, each an expression in the species, x, y, z, t and constants. Empty: none. Dimensionless.");
   }
 
   void Turing::declare_diffusion(dealii::ParameterHandler &prm, const std::string &field)
@@ -210,6 +227,7 @@ namespace leopard
     read_kinetics(prm);
     read_steady_state(prm);
     read_noise(prm);
+    read_transport(prm);
     read_common_parameters(prm);
   }
 
@@ -223,7 +241,18 @@ namespace leopard
         strengths.push_back({"Turing/Noise " + field, text.empty() ? "0" : text});
         given = given || !text.empty();
       }
-    noise = given ? std::make_shared<ExpressionKinetics>(species, strengths, constants, comm, pictures) : nullptr;
+    noise = given ? std::make_shared<FieldExpressions>(species, strengths, constants, comm, pictures) : nullptr;
+  }
+
+  void Turing::read_transport(dealii::ParameterHandler &prm)
+  {
+    FieldTransport::Texts texts;
+    for (const std::string &field : species)
+      {
+        texts.cross_diffusion.push_back(prm.get("Cross-diffusion " + field));
+        texts.advection.push_back(prm.get("Advection " + field));
+      }
+    carried = texts.empty() ? nullptr : std::make_shared<FieldTransport>("Turing", species, texts, dimension, constants, comm, pictures);
   }
 
   void Turing::noise_strength(unsigned int n_nodes, const double *u, double *strengths, const Places &places) const
@@ -366,6 +395,14 @@ namespace leopard
         reaction.text = "(" + gamma.expression() + ")*(" + reaction.text + ")";
     for (unsigned int c = 0; c < species.size(); ++c)
       result.diffusion[c] = diffusions[c].expressions();
+    if (carried == nullptr)
+      return result;
+    const std::vector<NamedExpression> &coefficients_of_transport = carried->coefficients().expressions();
+    for (const FieldTransport::CrossTerm &term : carried->cross_terms())
+      result.cross_diffusion.push_back({term.field, term.partner, coefficients_of_transport[term.expression]});
+    for (const FieldTransport::AdvectionTerm &term : carried->advection_terms())
+      for (unsigned int d = 0; d < term.dimension; ++d)
+        result.advection.push_back({term.field, d, coefficients_of_transport[term.expression + d]});
     return result;
   }
 

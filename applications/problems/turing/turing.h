@@ -5,6 +5,7 @@
 #include "turing_analysis.h"
 
 #include <applications/problems/coefficient.h>
+#include <applications/problems/field_transport.h>
 #include <applications/problems/problem.h>
 
 #include <cstdint>
@@ -15,9 +16,10 @@ namespace leopard
   /**
    * Reaction-diffusion systems of n species, with no flux through the boundary unless the file says otherwise,
    *
-   *   du_c/dt = gamma f_c(u_1, ..., u_n, x, t) + D_c laplace u_c + sigma_c(u_1, ..., u_n, x, t) dW_c/dt,
+   *   du_c/dt = gamma f_c(u_1, ..., u_n, x, t) + D_c laplace u_c - div J_c + sigma_c(u_1, ..., u_n, x, t) dW_c/dt,
    *
-   * or div(D_c grad u_c) where D_c depends on x or is a matrix; gamma and the constants of f may depend on x and t.
+   * or div(D_c grad u_c) where D_c depends on x or is a matrix; J_c is cross-diffusion and advection, see
+   * FieldTransport; gamma and the constants of f may depend on x and t.
    * Built-in kinetics have two species with D = (1, kappa) (thesis, equations (4.23) and (4.24)), or diffusion
    * coefficients of the file, as the literature has them on a domain of its size; "expressions" are of any number.
    * Initial values are expressions or the homogeneous steady state of the kinetics, plus a seeded random perturbation
@@ -37,6 +39,7 @@ namespace leopard
     void                     prepare(const GivenValue &given) override;
     void                     declare_parameters(dealii::ParameterHandler &prm) override;
     void                     read_parameters(dealii::ParameterHandler &prm) override;
+    const FieldTransport    *transport() const override { return carried.get(); }
     double                   diffusion(unsigned int c, const dealii::Point<3> &x) const override { return diffusions[c].value(x); }
     const Diffusion         *diffusion_tensor(unsigned int c) const override { return diffusions[c].is_tensor() ? &diffusions[c] : nullptr; }
     std::string              diffusion_entry(unsigned int c) const override;
@@ -67,6 +70,7 @@ namespace leopard
   private:
     bool      uses_expressions() const { return chosen_kinetics == "expressions"; }
     void      declare_diffusion(dealii::ParameterHandler &prm, const std::string &field);
+    void      declare_transport(dealii::ParameterHandler &prm, const std::string &field);
     void      declare_expressions(dealii::ParameterHandler &prm);
     void      read_images(dealii::ParameterHandler &prm);
     void      read_kinetics(dealii::ParameterHandler &prm);
@@ -74,6 +78,7 @@ namespace leopard
     Diffusion read_diffusion(dealii::ParameterHandler &prm, const std::string &field) const;
     void      read_diffusion_of_built_in(dealii::ParameterHandler &prm);
     void      read_noise(dealii::ParameterHandler &prm);
+    void      read_transport(dealii::ParameterHandler &prm);
     void      read_steady_state(dealii::ParameterHandler &prm);
 
     /** Whether steady states or their stability depend on the place. */
@@ -91,7 +96,8 @@ namespace leopard
     std::string                                             chosen_kinetics = "Schnakenberg"; ///< as prepare() has found it
     std::vector<std::string>                                species         = {"u", "v"};
     std::shared_ptr<const Kinetics>                         kinetics;
-    std::shared_ptr<const ExpressionKinetics>               noise;         ///< the strengths as "reactions"; null for none
+    std::shared_ptr<const FieldExpressions>                 noise;         ///< the strengths; null for none
+    std::shared_ptr<const FieldTransport>                   carried;       ///< cross-diffusion and advection; null for none
     std::vector<std::string>                                picture_names; ///< as prepare() has found them
     std::vector<Diffusion>                                  diffusions;
     std::vector<Coefficient>                                coefficients; ///< gamma and constants of built-in kinetics that are expressions

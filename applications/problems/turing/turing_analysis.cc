@@ -5,6 +5,7 @@
 
 #include <deal.II/base/numbers.h>
 #include <deal.II/base/patterns.h>
+#include <deal.II/lac/full_matrix.h>
 #include <deal.II/lac/lapack_full_matrix.h>
 
 #include <algorithm>
@@ -32,12 +33,66 @@ namespace leopard
     }
   } // namespace
 
+  namespace
+  {
+    /** The one with the largest real part first. @param k the wave number, for a message. */
+    std::vector<std::complex<double>> eigenvalues_of(LAPACKFullMatrix<double> &matrix, double k)
+    {
+      // LAPACK ends the program over what is not finite, with the exit code 0
+      for (unsigned int c = 0; c < matrix.m(); ++c)
+        for (unsigned int d = 0; d < matrix.m(); ++d)
+          if (!std::isfinite(matrix(c, d)))
+            throw Error(
+              "the Turing analysis meets numbers beyond the range of double precision, at the wave number " + dealii::Patterns::Tools::to_string(k) +
+              "\n  expected: constants, 'Turing/gamma' and diffusion coefficients of another size, or 'Turing/Steady state = none', which leaves the "
+              "analysis out");
+      matrix.compute_eigenvalues();
+      std::vector<std::complex<double>> values(matrix.m());
+      for (unsigned int c = 0; c < matrix.m(); ++c)
+        values[c] = matrix.eigenvalue(c);
+      std::sort(values.begin(), values.end(), [](const auto &a, const auto &b) {
+        return a.real() > b.real() || (a.real() == b.real() && a.imag() > b.imag());
+      });
+      return values;
+    }
+
+    /** The least real part of the eigenvalues of D. */
+    double slowest_diffusion(LinearizedSystem system)
+    {
+      std::fill(system.jacobian.begin(), system.jacobian.end(), 0.);
+      system.drift_along.clear();
+      return -system.eigenvalues(1.).front().real();
+    }
+  } // namespace
+
+  std::vector<double> LinearizedSystem::full_diffusion() const
+  {
+    std::vector<double> D = cross;
+    D.resize(n() * n(), 0.);
+    for (unsigned int c = 0; c < n(); ++c)
+      D[c * n() + c] += diffusion[c];
+    return D;
+  }
+
   std::vector<std::complex<double>> LinearizedSystem::eigenvalues(double k_squared) const
   {
-    std::vector<double> decay = diffusion;
-    for (double &rate : decay)
-      rate *= k_squared;
-    return eigenvalues_with(decay);
+    const bool                has_drift = !drift_along.empty() && k_squared > 0.;
+    const double              k         = std::sqrt(k_squared);
+    const std::vector<double> D         = full_diffusion();
+    const unsigned int        size      = n();
+    // (A, kV; -kV, A) has the eigenvalues of A - i k V and of its conjugate
+    LAPACKFullMatrix<double> matrix(has_drift ? 2 * size : size);
+    for (unsigned int c = 0; c < size; ++c)
+      for (unsigned int d = 0; d < size; ++d)
+        {
+          matrix(c, d) = jacobian[c * size + d] - k_squared * D[c * size + d];
+          if (!has_drift)
+            continue;
+          matrix(c + size, d + size) = matrix(c, d);
+          matrix(c, d + size)        = k * drift_along[c * size + d];
+          matrix(c + size, d)        = -matrix(c, d + size);
+        }
+    return eigenvalues_of(matrix, k);
   }
 
   std::vector<std::complex<double>> LinearizedSystem::eigenvalues_with(const std::vector<double> &decay) const
@@ -46,23 +101,7 @@ namespace leopard
     for (unsigned int c = 0; c < n(); ++c)
       for (unsigned int d = 0; d < n(); ++d)
         matrix(c, d) = jacobian[c * n() + d] - (c == d ? decay[c] : 0.);
-    // LAPACK ends the program over what is not finite, with the exit code 0
-    for (unsigned int c = 0; c < n(); ++c)
-      for (unsigned int d = 0; d < n(); ++d)
-        if (!std::isfinite(matrix(c, d)))
-          throw Error(
-            "the Turing analysis meets numbers beyond the range of double precision, at the wave number " +
-            dealii::Patterns::Tools::to_string(std::sqrt(decay[0] / diffusion[0])) +
-            "\n  expected: constants, 'Turing/gamma' and diffusion coefficients of another size, or 'Turing/Steady state = none', which leaves the "
-            "analysis out");
-    matrix.compute_eigenvalues();
-    std::vector<std::complex<double>> values(n());
-    for (unsigned int c = 0; c < n(); ++c)
-      values[c] = matrix.eigenvalue(c);
-    std::sort(values.begin(), values.end(), [](const auto &a, const auto &b) {
-      return a.real() > b.real() || (a.real() == b.real() && a.imag() > b.imag());
-    });
-    return values;
+    return eigenvalues_of(matrix, std::sqrt(decay[0] / diffusion[0]));
   }
 
   TuringAnalysis::TuringAnalysis(const LinearizedSystem &system_, const Domain &domain_)
@@ -81,7 +120,7 @@ namespace leopard
     if (is_anisotropic())
       bands = of_all_directions;
     find_modes();
-    if (system.n() == 2)
+    if (has_conditions())
       check_conditions();
     predict();
   }
@@ -93,6 +132,14 @@ namespace leopard
         throw Error("a diffusion coefficient is " + dealii::Patterns::Tools::to_string(coefficient) +
                     "\n  expected: positive numbers for 'Turing/kappa' or 'Turing/Diffusion ...', or 'Turing/Steady state = none', which leaves the "
                     "analysis out");
+    if (!system.cross.empty())
+      if (const double slowest = slowest_diffusion(system); !(slowest > 0.))
+        throw Error(
+          "the matrix of diffusion coefficients with 'Turing/Cross-diffusion ...' has an eigenvalue with the real part " +
+          dealii::Patterns::Tools::to_string(slowest) +
+          " at the homogeneous steady state: disturbances grow the faster the shorter they are, and no mesh is fine enough for them"
+          "\n  expected: cross-diffusion that is smaller against the species' own, so that all are positive, or 'Turing/Steady state = none', "
+          "which leaves the analysis out");
     for (const double entry : system.jacobian)
       if (!std::isfinite(entry))
         throw Error("the derivatives of the kinetics are not finite at the homogeneous steady state"
@@ -104,37 +151,77 @@ namespace leopard
     return zero_growth * largest_entry(system.jacobian);
   }
 
-  void TuringAnalysis::find_bands()
+  double TuringAnalysis::largest_unstable() const
   {
     const unsigned int n = system.n();
-    // for s = k^2 beyond this Gershgorin's discs of J - s D lie in the left half-plane
+    if (!system.cross.empty())
+      {
+        // growth tends to -s times this
+        const double slowest = slowest_diffusion(system);
+        const auto   decays  = [&](double s) { return growth(s) < -0.5 * s * slowest; };
+        double       s       = std::max(largest_entry(system.jacobian), 1e-300) / slowest;
+        while (!(decays(s) && decays(2. * s) && decays(4. * s)))
+          s *= 2.;
+        return s;
+      }
+    // beyond this Gershgorin's discs of J - s D - i sqrt(s) V lie in the left half-plane
     double s_max = 0.;
     for (unsigned int c = 0; c < n; ++c)
       {
-        double sum = 0.;
+        double sum = 0., drift = 0.;
         for (unsigned int d = 0; d < n; ++d)
-          sum += c == d ? system.jacobian[c * n + d] : std::abs(system.jacobian[c * n + d]);
-        s_max = std::max(s_max, sum / system.diffusion[c]);
+          {
+            sum += c == d ? system.jacobian[c * n + d] : std::abs(system.jacobian[c * n + d]);
+            drift += c == d || system.drift_along.empty() ? 0. : std::abs(system.drift_along[c * n + d]);
+          }
+        const double D = system.diffusion[c], root = drift * drift + 4. * D * sum;
+        s_max = std::max(s_max, drift == 0. ? sum / D : root > 0. ? std::pow((drift + std::sqrt(root)) / (2. * D), 2) : 0.);
       }
-    s_max *= 1.001;
-    std::vector<double> grid = {0.};
-    for (unsigned int i = 1; i <= 400; ++i)
-      {
-        grid.push_back(s_max * i / 400.);
-        grid.push_back(s_max * std::pow(10., -8. * i / 400.));
-      }
-    // where an eigenvalue is zero: det(J - s D) = 0, s an eigenvalue of D^-1 J; the grid then sees the narrowest
-    // stationary band
-    LAPACKFullMatrix<double> scaled(n);
+    return 1.001 * s_max;
+  }
+
+  std::vector<double> TuringAnalysis::zeros_of_growth() const
+  {
+    if (!system.drift_along.empty())
+      return {}; // there eigenvalues are complex
+    // det(J - s D) = 0, s an eigenvalue of D^-1 J
+    const unsigned int        n     = system.n();
+    const std::vector<double> all_D = system.full_diffusion();
+    FullMatrix<double>        D(n, n), J(n, n), product(n, n);
     for (unsigned int c = 0; c < n; ++c)
       for (unsigned int d = 0; d < n; ++d)
-        scaled(c, d) = system.jacobian[c * n + d] / system.diffusion[c];
+        {
+          D(c, d) = all_D[c * n + d];
+          J(c, d) = system.jacobian[c * n + d];
+        }
+    if (system.cross.empty())
+      for (unsigned int c = 0; c < n; ++c)
+        D(c, c) = 1. / D(c, c);
+    else
+      D.gauss_jordan();
+    D.mmult(product, J);
+    LAPACKFullMatrix<double> scaled(n);
+    scaled = product;
     scaled.compute_eigenvalues();
     std::vector<double> zeros;
     for (unsigned int c = 0; c < n; ++c)
       if (const auto s = scaled.eigenvalue(c); s.real() > 0. && s.imag() == 0.)
         zeros.push_back(s.real());
     std::sort(zeros.begin(), zeros.end());
+    return zeros;
+  }
+
+  void TuringAnalysis::find_bands()
+  {
+    const double        s_max = largest_unstable();
+    std::vector<double> grid  = {0.};
+    for (unsigned int i = 1; i <= 400; ++i)
+      {
+        grid.push_back(s_max * i / 400.);
+        grid.push_back(s_max * std::pow(10., -8. * i / 400.));
+      }
+    // between the places where an eigenvalue is zero: the grid then sees the narrowest stationary band
+    const std::vector<double> zeros = zeros_of_growth();
     for (unsigned int i = 0; i + 1 < zeros.size(); ++i)
       grid.push_back((zeros[i] + zeros[i + 1]) / 2.);
     std::sort(grid.begin(), grid.end());

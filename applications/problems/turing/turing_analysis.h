@@ -13,7 +13,10 @@
 
 namespace leopard
 {
-  /** A steady state u* of du/dt = r(u) + D laplace u, and what is linear there. Dimensionless. */
+  /**
+   * A steady state u* of du/dt = r(u) + D laplace u - div J, J cross-diffusion and advection, and what is linear there.
+   * Dimensionless.
+   */
   struct LinearizedSystem
   {
     std::vector<std::string> species;
@@ -25,16 +28,29 @@ namespace leopard
     std::vector<dealii::SymmetricTensor<2, 3>> tensors;
     unsigned int                               space_dimension = 2;
 
+    std::vector<double>               cross;       ///< what cross-diffusion adds to D, n n numbers by rows; empty: nothing
+    std::vector<dealii::Tensor<1, 3>> drift;       ///< of advection d(v_c u_c)/du_d, likewise
+    std::vector<double>               drift_along; ///< V, drift times the direction of the wave vector, once that is chosen
+
+    /** Whether growth depends on the direction of the wave vector. */
+    bool is_anisotropic() const { return !tensors.empty() || !drift.empty(); }
+    /** D with cross-diffusion, n n numbers by rows; no tensors. */
+    std::vector<double> full_diffusion() const;
+
     unsigned int n() const { return species.size(); }
 
     /**
-     * The system for wave vectors k e in the direction e, a unit vector: D has the diagonal e . D_c e, and no tensors.
+     * The system for wave vectors k e in the direction e, a unit vector: D has the diagonal e . D_c e, there are no
+     * tensors, and drift_along takes the place of the drift.
      */
     LinearizedSystem along(const dealii::Tensor<1, 3> &direction) const;
 
-    /** The eigenvalues of J - k^2 D, the one with the largest real part first. By LAPACK. */
+    /**
+     * The eigenvalues of J - k^2 D, the one with the largest real part first; with drift_along, unless k is zero, the 2
+     * n of J - k^2 D - i k V and of its conjugate. By LAPACK.
+     */
     std::vector<std::complex<double>> eigenvalues(double k_squared) const;
-    /** The same of J - diag(decay), n numbers. */
+    /** Those of J - diag(decay), n numbers. */
     std::vector<std::complex<double>> eigenvalues_with(const std::vector<double> &decay) const;
   };
 
@@ -61,10 +77,15 @@ namespace leopard
    * With anisotropic diffusion a disturbance with the wave vector k e has the matrix J - k^2 diag(e . D_c e): the
    * analysis is that of the direction e of the fastest growth, and stripes are expected across it. Where all D_c are
    * proportional all directions grow equally fast, each with a wave number of its own.
+   *
+   * With cross-diffusion D is a full matrix, whose eigenvalues must have positive real parts: otherwise disturbances
+   * grow the faster the shorter they are. Advection gives disturbances with the wave vector k e the matrix J - k^2 D -
+   * i k V, and growth depends on their direction (Rovinsky and Menzinger, Phys. Rev. Lett. 69 (1992) 1193); these are
+   * plane waves, of an unbounded or periodic domain.
    */
   struct TuringAnalysis
   {
-    /** @throws Error if the Jacobian is not finite. */
+    /** @throws Error if the Jacobian is not finite, and for a D that lets short disturbances grow. */
     TuringAnalysis(const LinearizedSystem &system, const Domain &domain);
 
     struct Band
@@ -112,7 +133,9 @@ namespace leopard
     bool        pattern = false; ///< whether small disturbances will form a Turing pattern
     std::string reason;          ///< why not
 
-    bool is_anisotropic() const { return !system.tensors.empty(); }
+    bool is_anisotropic() const { return system.is_anisotropic(); }
+    /** Whether there are Conditions: of two species without cross-diffusion and advection. */
+    bool has_conditions() const { return system.n() == 2 && system.cross.empty() && system.drift_along.empty(); }
 
     /** Lines for the log. */
     std::string text() const;
@@ -125,7 +148,11 @@ namespace leopard
     /** What counts as zero against rounding errors (of kinetics that conserve a mass). */
     double zero() const;
     void   check_system() const;
-    void   find_direction();
+    /** A number s such that no disturbance with k^2 > s grows. */
+    double largest_unstable() const;
+    /** Values of k^2 where an eigenvalue is zero. */
+    std::vector<double> zeros_of_growth() const;
+    void                find_direction();
     /** Whether a tensor has an entry that couples two axes. */
     bool are_coupled(unsigned int d, unsigned int e) const;
     /** Beyond these numbers Gershgorin's discs of J - diag(k . D_c k) lie in the left half-plane. */

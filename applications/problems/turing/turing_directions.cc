@@ -82,9 +82,13 @@ namespace leopard
   {
     LinearizedSystem result = *this;
     result.tensors.clear();
-    result.diffusion.clear();
+    result.drift.clear();
+    if (!tensors.empty())
+      result.diffusion.clear();
     for (const SymmetricTensor<2, 3> &D : tensors)
       result.diffusion.push_back(e * (D * e));
+    for (const Tensor<1, 3> &v : drift)
+      result.drift_along.push_back(v * e);
     return result;
   }
 
@@ -119,7 +123,9 @@ namespace leopard
         climb(direction, system.space_dimension, 0.05, [&](const Tensor<1, 3> &e) { return TuringAnalysis(system.along(e), anywhere).growth_rate; });
     if (direction[0] < 0. || (direction[0] == 0. && direction[1] < 0.))
       direction *= -1.;
-    system.diffusion = system.along(direction).diffusion;
+    const LinearizedSystem fastest = system.along(direction);
+    system.diffusion               = fastest.diffusion;
+    system.drift_along             = fastest.drift_along;
 
     // what the directions have together
     std::sort(bands.begin(), bands.end(), [](const Band &a, const Band &b) { return a.k_min < b.k_min; });
@@ -132,7 +138,7 @@ namespace leopard
     bands = joined;
 
     // eigenfunctions of div(D grad): cosines along an axis that D couples with no other one, plane waves in the others
-    has_known_modes = !domain.lengths.empty();
+    has_known_modes = !domain.lengths.empty() && system.drift.empty() && system.cross.empty();
     for (unsigned int d = 0; d < 3; ++d)
       for (unsigned int e = 0; e < 3; ++e)
         if (d != e && are_coupled(d, e))

@@ -70,21 +70,26 @@ namespace leopard
       return chosen;
     int best = -1;
     for (const auto &state : states)
-      {
-        const TuringAnalysis analysis(linearize(state, place), Domain());
-        const int            rank = !analysis.stable_without_diffusion ? 0 : analysis.bands.empty() ? 1 : 2;
-        if (rank > best)
-          {
-            best   = rank;
-            chosen = state;
-          }
-      }
+      try
+        {
+          const TuringAnalysis analysis(linearize(state, place), Domain());
+          const int            rank = !analysis.stable_without_diffusion ? 0 : analysis.bands.empty() ? 1 : 2;
+          if (rank > best)
+            {
+              best   = rank;
+              chosen = state;
+            }
+        }
+      catch (const Error &) // no analysis of this one: cross-diffusion without a solution there, or numbers that are not finite
+        {
+        }
     return chosen;
   }
 
   bool Turing::analysis_depends_on_place() const
   {
-    return reaction_depends_on_place() || !std::all_of(diffusions.begin(), diffusions.end(), [](const Diffusion &d) { return d.is_constant(); });
+    return reaction_depends_on_place() || (carried && carried->coefficients().depends_on_place()) ||
+           !std::all_of(diffusions.begin(), diffusions.end(), [](const Diffusion &d) { return d.is_constant(); });
   }
 
   LinearizedSystem Turing::linearize(const std::vector<double> &state, const Places *place) const
@@ -110,6 +115,14 @@ namespace leopard
           system.tensors.push_back(d.matrix(x));
           system.space_dimension = std::max(system.space_dimension, d.dimension());
         }
+    if (carried == nullptr)
+      return system;
+    const FieldTransport::Linearized there = carried->linearize(state, *place);
+    if (!carried->cross_terms().empty())
+      system.cross = there.diffusion;
+    system.drift = there.drift;
+    for (const FieldTransport::AdvectionTerm &term : carried->advection_terms())
+      system.space_dimension = std::max(system.space_dimension, term.dimension);
     return system;
   }
 
@@ -198,7 +211,12 @@ namespace leopard
         return {};
       }
     const std::vector<double> state = chosen_state.empty() ? choose_steady_state(states, &place) : chosen_state;
-    const TuringAnalysis      analysis(linearize(state, &place), domain);
+    if (const std::string complaint = carried ? carried->complaint(1, state.data(), place) : ""; !complaint.empty())
+      {
+        text = "  no analysis: at the homogeneous steady state " + complaint.substr(0, complaint.find('\n'));
+        return {};
+      }
+    const TuringAnalysis analysis(linearize(state, &place), domain);
     text   = analysis.text();
     report = analysis.report();
     if (states.size() > 1)
@@ -213,9 +231,8 @@ namespace leopard
     if (on_place)
       {
         text.insert(text.find('\n'), ",\n  of coefficients as they are " + here);
-        report["place"]        = centre;
-        const bool anisotropic = std::any_of(diffusions.begin(), diffusions.end(), [](const Diffusion &d) { return d.is_tensor(); });
-        text += anisotropic ? "\n  elsewhere they are others, which the analysis does not look at" : range_over(domain, report);
+        report["place"] = centre;
+        text += analysis.is_anisotropic() ? "\n  elsewhere they are others, which the analysis does not look at" : range_over(domain, report);
         return {}; // no forecast for the whole domain
       }
     Forecast forecast{analysis.pattern, analysis.pattern ? analysis.wavelength : 0., {}};

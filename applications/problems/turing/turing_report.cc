@@ -90,7 +90,7 @@ namespace leopard
     const std::string stable = "the homogeneous steady state is stable against small disturbances of every wave number";
     if (system.n() == 1)
       return stable + ": a single species forms none";
-    if (system.n() > 2)
+    if (!has_conditions())
       return stable + "; the slowest decays with the rate " + number(growth_rate);
     const auto &names = system.species;
     if (conditions.critical_ratio == 0.)
@@ -134,7 +134,15 @@ namespace leopard
                          list(n, [&](unsigned int c) { return system.species[c] + " = " + number(system.steady_state[c]); });
     result += "\n  without diffusion: " + std::string(stable_without_diffusion ? "stable" : "unstable") + ", eigenvalues " +
               list(n, [&](unsigned int c) { return number(eigenvalues[c]); });
-    if (n == 2)
+    if (!system.cross.empty())
+      {
+        const std::vector<double> D = system.full_diffusion();
+        result += "\n  diffusion with cross-diffusion" + std::string(system.tensors.empty() ? "" : " in the direction of the fastest growth") + ": ";
+        for (unsigned int i = 0; i < n * n; ++i)
+          result += (i == 0 ? "[" : i % n == 0 ? "; " : ", ") + number(D[i]);
+        result += "]";
+      }
+    if (has_conditions())
       {
         const auto met = [](bool is_met) { return is_met ? " (met)" : " (not met)"; };
         result += std::string("\n  conditions") + (prefers_direction ? " in the direction of the fastest growth" : "") +
@@ -155,11 +163,15 @@ namespace leopard
         if (prefers_direction)
           result += "\n  by direction: the fastest has " + direction_name(system, direction) + "; growth rates of the others down to " +
                     number(slowest_direction) + ", fastest wavelengths from " + number(shortest) + " to " + number(longest);
+        else if (is_anisotropic() && system.tensors.empty())
+          result += "\n  by direction: all grow equally fast, since the flow carries all disturbances alike";
         else if (is_anisotropic())
           result += "\n  by direction: all grow equally fast, since the diffusion tensors are proportional, with wavelengths from " +
                     number(shortest) + " to " + number(longest) +
                     ": such a pattern is one of a stretched domain, and no direction of stripes is preferred";
-        if (is_anisotropic() && !domain.lengths.empty() && !has_known_modes)
+        if (!system.drift.empty())
+          result += "\n  with advection disturbances are plane waves of an unbounded or periodic domain: the number of modes is an estimate";
+        else if (is_anisotropic() && !domain.lengths.empty() && !has_known_modes)
           result += "\n  with such diffusion tensors the modes of a box that is not periodic are no products of cosines, or they are too many to "
                     "count: their number is an estimate";
         result += "\n  on this domain (" + domain_name(domain) + "): " + (modes.empty() && n_modes > 0. ? "about " : "") +
@@ -195,9 +207,11 @@ namespace leopard
         result["diffusion"][system.species[c]]    = system.diffusion[c];
         result["eigenvalues"].push_back({eigenvalues[c].real(), eigenvalues[c].imag()});
       }
-    result["jacobian"]                 = system.jacobian;
+    result["jacobian"] = system.jacobian;
+    if (!system.cross.empty())
+      result["full_diffusion"] = system.full_diffusion();
     result["stable_without_diffusion"] = stable_without_diffusion;
-    if (n == 2)
+    if (has_conditions())
       result["conditions"] = {{"trace", conditions.trace},
                               {"determinant", conditions.determinant},
                               {"mixed", conditions.mixed},
