@@ -167,9 +167,10 @@ class Advice(HostProgram):
         self.assertLess(abs(self.iterations("more")[0] - 1500 - more) / more, 0.1)
 
     def test_stagnating(self):
-        for settings in (["Method=cg"], ["Method=direct"], ["Method=multigrid"]):
-            self.advice(*settings, "Relative tolerance=1e-17", "Max iterations=2000", "Mesh/Global refinements=6",
-                        says=["it stagnates at ", "rounding errors may be all that is left", "to try: a larger 'Linear solver/Relative tolerance'"])
+        far, larger = ["Relative tolerance=1e-17", "Max iterations=2000", "Mesh/Global refinements=6"], "to try: a larger 'Linear solver/Relative tolerance'"
+        for settings in (["Method=cg"], ["Method=direct"], ["Method=multigrid", "Precision=double"]):
+            self.advice(*settings, *far, says=["it stagnates at ", "rounding errors may be all that is left", larger])
+        self.advice("Method=multigrid", *far, says=["it has come to the level of rounding errors", larger])
 
     def test_diverging(self):
         text = LAPLACE.replace("subsection Mesh", "subsection Mesh\n set Domain = box\n set Upper corner = 4,1")
