@@ -205,7 +205,8 @@ namespace leopard
    * Solves A x = b by the method, preconditioner and backend of the parameter file. The values of A may change between
    * solves, its sparsity pattern may not. Everything is allocated in the constructor, not in solve().
    *
-   * Cycles in single precision that the program has chosen (chose_single) give way to cycles in double once: where the
+   * Cycles in single precision that the program has chosen (chose_single) give way to cycles in double once: where
+   * entries on the diagonal differ by more than a factor of 1e7, where the
    * values do not fit, or where a solve diverges or stagnates. It goes on with the newest x that is none the worse, and
    * `note` says so.
    */

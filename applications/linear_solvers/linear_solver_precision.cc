@@ -3,14 +3,41 @@
 
 #include <applications/base/log.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
 #include <solvers/base/words.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/timer.h>
 
+#include <Epetra_CrsMatrix.h>
+#include <Epetra_Vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 namespace leopard
 {
   using namespace dealii;
+
+  namespace
+  {
+    constexpr double most_range = 1e7; ///< the digits of single precision
+
+    /** The largest size of an entry on A's diagonal against the smallest. Collective. */
+    double range_of_diagonal(const HostMatrix &A, MPI_Comm comm)
+    {
+      Epetra_Vector diagonal(A.trilinos_matrix().RowMap());
+      A.trilinos_matrix().ExtractDiagonalCopy(diagonal);
+      double largest = 0., smallest = std::numeric_limits<double>::infinity();
+      for (int i = 0; i < diagonal.MyLength(); ++i)
+        {
+          largest  = std::max(largest, std::abs(diagonal[i]));
+          smallest = std::min(smallest, std::abs(diagonal[i]));
+        }
+      return Utilities::MPI::max(largest, comm) / Utilities::MPI::min(smallest, comm);
+    }
+  } // namespace
 
   void LinearSolverParameters::choose_precision(const SolverTask &task)
   {
@@ -65,8 +92,11 @@ namespace leopard
 
   void LinearSolver::or_in_double(const std::function<void()> &set_up)
   {
-    const bool is_alone = Utilities::MPI::n_mpi_processes(comm) == 1; // else what fails on this rank may succeed on another one
-    if (!parameters.chose_single || !is_alone)
+    if (!parameters.chose_single)
+      return set_up();
+    if (const double range = range_of_diagonal(A, comm); !reached(range, most_range))
+      return make_in_double(format("the entries on the diagonal differ by the factor %.1e", range));
+    if (Utilities::MPI::n_mpi_processes(comm) > 1) // what fails on this rank may succeed on another one
       return set_up();
     try
       {
@@ -89,11 +119,10 @@ namespace leopard
     LinearSolveResult result;
     try
       {
-        result                = solve_scaled(x, b, target);
-        const bool has_failed = result.stagnated || result.ill_conditioned || result.negative_curvature;
-        if (result.converged || !has_failed || result.at_rounding) // which is as much as double has
+        result = solve_scaled(x, b, target);
+        if (result.converged || target.relative_tolerance == 0. || result.at_rounding) // which is as much as double has
           return result;
-        why = format("after %d iterations the residual is %.3e and falls no more", result.n_iterations, result.final_residual);
+        why = format("after %d iterations the residual is %.3e", result.n_iterations, result.final_residual);
       }
     catch (const ConvergenceFailure &failure)
       {

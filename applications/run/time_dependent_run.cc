@@ -503,6 +503,8 @@ namespace leopard
     const TimeLoopResult            result = run.run(0, false);
     json                           &report = context.provenance.json()["time_loop"];
     report.update(run.found_by_linear_solver());
+    if (context.parameters.linear_solver.tunes() && result.n_steps > 0 && !report.contains("tuned"))
+      context.log.line("'Linear solver/Tuning time' was not used: no step was short enough for async");
     report["steps"]             = result.n_steps;
     report["newton_steps"]      = result.newton_steps;
     report["linear_iterations"] = result.linear_iterations;

@@ -230,10 +230,11 @@ namespace leopard
     if (!result.note.empty())
       report.notes.push_back(result.note);
     if (newton.linear_solver().tells_of_values() && !told_values)
-      {
-        report.notes.push_back("of the first step " + newton.linear_solver().details());
-        told_values = true;
-      }
+      if (const std::string details = newton.linear_solver().details(); !details.empty()) // else it has not solved yet
+        {
+          report.notes.push_back("of the step to t = " + format("%.6g", control.time + control.step_size) + " " + details);
+          told_values = true;
+        }
     report.newton_steps += result.n_steps;
     report.linear_iterations += result.linear_iterations;
     report.corrections += result.corrections;

@@ -368,6 +368,8 @@ namespace leopard::command_line
 
     void check_precision(const Arguments &a)
     {
+      if ((a.precision == Precision::mixed || a.precision == Precision::automatic) && a.criteria.max_iterations == 0)
+        contradiction("--max-iterations 0", "--precision mixed or automatic", "at least one iteration");
       if (a.method_name == "multigrid")
         return;
       const bool is_automatic = a.precision == Precision::automatic;

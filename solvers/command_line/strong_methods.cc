@@ -337,8 +337,18 @@ namespace leopard::command_line
     std::unique_ptr<Solver> make_multigrid_method(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
       const auto stencil = stencil_for_multigrid(A, a, log);
-      if (a.precision == Precision::mixed || (a.precision == Precision::automatic && backend != Backend::reference))
+      if (a.precision == Precision::mixed)
         return make_mixed_multigrid(A, stencil, a, backend, log);
+      if (a.precision == Precision::automatic && backend != Backend::reference)
+        try
+          {
+            return make_mixed_multigrid(A, stencil, a, backend, log);
+          }
+        catch (const InvalidInput &reason)
+          {
+            const std::string text = reason.what();
+            log("precision", "double, as mixed does not do: " + text.substr(0, text.find('\n')));
+          }
       auto        multigrid = stencil ? std::make_unique<Multigrid<double>>(*stencil, 0, multigrid_options(a, backend, true))
                                       : make_aggregation<double>(A, a, backend, log);
       std::string about     = multigrid->description();

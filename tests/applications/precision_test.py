@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Single precision inside double: refinement ('Linear solver/Precision'), and cycles that precondition ('Multigrid/Precision')."""
 import json
+import re
 
 from program import FILES, ROOT, HostProgram, Program, has_gpu
 
@@ -152,16 +153,31 @@ class PrecisionOfSolvers(HostProgram):
         self.assertEqual(self.chosen(growing), ("double", "double"))  # which may be indefinite
 
     def test_double_where_single_does_not_do(self):
-        """kappa is above 1e8: a region of the coefficient 1e8 that only its surroundings hold, and the coarsest level is the finest."""
-        island = self.write("island.prm", SQUARE.format(source="1", coefficient="if(abs(x-0.5)<0.2 && abs(y-0.5)<0.2, 1e8, 1)", refinements=4, method="multigrid"))
+        """A region of a large coefficient that only its surroundings hold, and the coarsest level is the finest: kappa is above 1e8."""
         settings = ["Multigrid/Levels=1", "Linear solver/Relative tolerance=1e-6"]
-        self.leopard(island, *settings, "Linear solver/Precision=double")
-        expected = self.run_json("island")["cycles"][-1]["u"]["maximum"]
-        said = self.leopard(island, *settings)
-        self.assertEqual(said.count("multigrid in double precision from now on, as single precision does not do: after "), 1, said)
-        cycle = self.run_json("island")["cycles"][-1]
-        self.assertAlmostEqual(cycle["u"]["maximum"], expected, delta=1e-5 * expected)
-        self.assertIn("V(2,2) multigrid, smoother async", said)
+        for size, ranks, why in (("9e6", 1, "after [0-9]+ iterations the residual is "), ("1e8", 1, "the entries on the diagonal differ by the factor [0-9.]+e\\+0[78]"),
+                                 ("1e8", 2, "the entries on the diagonal differ by the factor [0-9.]+e\\+0[78]")):
+            island = self.write("island.prm", SQUARE.format(source="1", coefficient=f"if(abs(x-0.5)<0.2 && abs(y-0.5)<0.2, {size}, 1)", refinements=4, method="multigrid"))
+            self.leopard(island, *settings, "Linear solver/Precision=double")
+            expected = self.run_json("island")["cycles"][-1]["u"]["maximum"]
+            said = self.leopard(island, *settings, ranks=ranks)
+            self.assertEqual(len(re.findall(f"multigrid in double precision from now on, as single precision does not do: {why}", said)), 1, said)
+            self.assertIn("V(2,2) multigrid, smoother async", said)
+            maximum = self.run_json("island")["cycles"][-1]["u"]["maximum"]
+            self.assertAlmostEqual(maximum, expected, delta=1e-5 * expected)
+
+    def test_double_where_values_do_not_fit(self):
+        """On several ranks, too, where nobody may wait for a rank that has failed."""
+        file = self.write("small.prm", SQUARE.format(source="1e-200", coefficient="1e-200*(1+x*y)", refinements=3, method="multigrid"))
+        for ranks in (1, 2):
+            said = self.leopard(file, ranks=ranks)
+            self.assertEqual(self.run_json("small")["linear_solver"]["automatic"], False)
+            self.assertGreater(self.run_json("small")["cycles"][-1]["u"]["maximum"], 0.03, said)
+
+    def test_more_iterations_than_allowed_in_single(self):
+        """A jump of 1e7 takes gmres more iterations with cycles in single precision than it may do; in double it does with these."""
+        file = self.write("jump.prm", SQUARE.format(source="1", coefficient="if(x+y < 0.9, 1, 1e14)", refinements=5, method="gmres"))
+        self.leopard(file, "Linear solver/Preconditioner=multigrid", "Linear solver/Max iterations=40", "Linear solver/Relative tolerance=1e-8")
 
 
 class PrecisionThatCannotBe(HostProgram):

@@ -303,6 +303,10 @@ class Solving(Program):
             singular[i, i] = singular.get((i, i), 0.) + 1.
         self.matrix("singular.mtx", singular, 400)
         self.assertIn("its rows sum to zero", self.run_it("singular.mtx", "--method", "multigrid", "--precision", "mixed", "--backend", "host", code=1)[1])
+        self.vector("d.mtx", [1. - 2. * (i % 2) for i in range(400)])
+        said = self.run_it("singular.mtx", "--method", "multigrid", "--precision", "automatic", "--backend", "host", "--rhs", "d.mtx")
+        self.assertIn("double, as mixed does not do", said)
+        self.refused("grid.mtx", "--method", "multigrid", "--precision", "mixed", "--max-iterations", "0", says="--max-iterations 0")
 
     def test_precision_automatic(self):
         """The choice, why, and that it is what is done."""

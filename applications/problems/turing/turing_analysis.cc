@@ -263,6 +263,8 @@ namespace leopard
     k_fastest      = std::sqrt(s);
     growth_rate    = growth(s);
     frequency      = std::abs(system.eigenvalues(s).front().imag());
+    if (!(frequency > 1e-10 * std::abs(system.eigenvalues(s).front()))) // rounding
+      frequency = 0.;
   }
 
   void TuringAnalysis::find_modes()

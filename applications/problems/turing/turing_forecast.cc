@@ -227,6 +227,8 @@ namespace leopard
       text +=
         "\n  the boundary values and fluxes of the parameter file are left out of the analysis: the homogeneous state may not satisfy them, and the "
         "modes are those of zero flux";
+    if (carried && !carried->advection_terms().empty() && carried->coefficients().depends_on_place())
+      text += "\n  where the divergence of a velocity is not zero the homogeneous state is none: the analysis leaves that divergence out";
     report["steady_states_found"] = states;
     if (on_place)
       {
