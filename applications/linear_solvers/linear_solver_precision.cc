@@ -22,21 +22,34 @@ namespace leopard
 
   namespace
   {
-    constexpr double most_range = 1e7; ///< the digits of single precision
-
-    /** The largest size of an entry on A's diagonal against the smallest. Collective. */
-    double range_of_diagonal(const HostMatrix &A, MPI_Comm comm)
+    /** Of the sizes of the entries on A's diagonal. */
+    struct DiagonalRange
     {
-      Epetra_Vector diagonal(A.trilinos_matrix().RowMap());
-      A.trilinos_matrix().ExtractDiagonalCopy(diagonal);
-      double largest = 0., smallest = std::numeric_limits<double>::infinity();
-      for (int i = 0; i < diagonal.MyLength(); ++i)
-        {
-          largest  = std::max(largest, std::abs(diagonal[i]));
-          smallest = std::min(smallest, std::abs(diagonal[i]));
-        }
-      return Utilities::MPI::max(largest, comm) / Utilities::MPI::min(smallest, comm);
-    }
+      double smallest = std::numeric_limits<double>::infinity(), largest = 0.;
+
+      /** Collective. */
+      DiagonalRange(const HostMatrix &A, MPI_Comm comm)
+      {
+        Epetra_Vector diagonal(A.trilinos_matrix().RowMap());
+        A.trilinos_matrix().ExtractDiagonalCopy(diagonal);
+        for (int i = 0; i < diagonal.MyLength(); ++i)
+          {
+            largest  = std::max(largest, std::abs(diagonal[i]));
+            smallest = std::min(smallest, std::abs(diagonal[i]));
+          }
+        largest  = Utilities::MPI::max(largest, comm);
+        smallest = Utilities::MPI::min(smallest, comm);
+      }
+
+      /**
+       * Whether they differ by the digits of single precision at most, and are in its range, as are ones beside them.
+       */
+      bool suits_single() const
+      {
+        constexpr double digits = 1e7, range = 1e35;
+        return reached(largest, digits * smallest) && reached(largest, range) && reached(1. / range, smallest);
+      }
+    };
   } // namespace
 
   void LinearSolverParameters::choose_precision(const SolverTask &task)
@@ -94,8 +107,8 @@ namespace leopard
   {
     if (!parameters.chose_single)
       return set_up();
-    if (const double range = range_of_diagonal(A, comm); !reached(range, most_range))
-      return make_in_double(format("the entries on the diagonal differ by the factor %.1e", range));
+    if (const DiagonalRange range(A, comm); !range.suits_single())
+      return make_in_double(format("the entries on the diagonal are between %.1e and %.1e", range.smallest, range.largest));
     if (Utilities::MPI::n_mpi_processes(comm) > 1) // what fails on this rank may succeed on another one
       return set_up();
     try

@@ -155,8 +155,8 @@ class PrecisionOfSolvers(HostProgram):
     def test_double_where_single_does_not_do(self):
         """A region of a large coefficient that only its surroundings hold, and the coarsest level is the finest: kappa is above 1e8."""
         settings = ["Multigrid/Levels=1", "Linear solver/Relative tolerance=1e-6"]
-        for size, ranks, why in (("9e6", 1, "after [0-9]+ iterations the residual is "), ("1e8", 1, "the entries on the diagonal differ by the factor [0-9.]+e\\+0[78]"),
-                                 ("1e8", 2, "the entries on the diagonal differ by the factor [0-9.]+e\\+0[78]")):
+        for size, ranks, why in (("2e6", 1, "after [0-9]+ iterations the residual is "), ("1e8", 1, "the entries on the diagonal are between .* and "),
+                                 ("1e8", 2, "the entries on the diagonal are between .* and ")):
             island = self.write("island.prm", SQUARE.format(source="1", coefficient=f"if(abs(x-0.5)<0.2 && abs(y-0.5)<0.2, {size}, 1)", refinements=4, method="multigrid"))
             self.leopard(island, *settings, "Linear solver/Precision=double")
             expected = self.run_json("island")["cycles"][-1]["u"]["maximum"]
@@ -171,7 +171,7 @@ class PrecisionOfSolvers(HostProgram):
         file = self.write("small.prm", SQUARE.format(source="1e-200", coefficient="1e-200*(1+x*y)", refinements=3, method="multigrid"))
         for ranks in (1, 2):
             said = self.leopard(file, ranks=ranks)
-            self.assertEqual(self.run_json("small")["linear_solver"]["automatic"], False)
+            self.assertIn("single precision does not do: the entries on the diagonal are between ", said)
             self.assertGreater(self.run_json("small")["cycles"][-1]["u"]["maximum"], 0.03, said)
 
     def test_more_iterations_than_allowed_in_single(self):
