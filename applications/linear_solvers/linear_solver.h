@@ -207,7 +207,7 @@ namespace leopard
    *
    * Cycles in single precision that the program has chosen (chose_single) give way to cycles in double once: where
    * entries on the diagonal differ by more than a factor of 1e7 or are not within 1e-35 and 1e35, where the
-   * values do not fit, or where a solve diverges or stagnates. It goes on with the newest x that is none the worse, and
+   * values do not fit, or where a solve diverges (then it begins anew) or misses its tolerance (then it goes on), and
    * `note` says so.
    */
   class LinearSolver
