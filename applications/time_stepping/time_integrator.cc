@@ -232,7 +232,8 @@ namespace leopard
     if (newton.linear_solver().tells_of_values() && !told_values)
       if (const std::string details = newton.linear_solver().details(); !details.empty()) // else it has not solved yet
         {
-          report.notes.push_back("of the step to t = " + format("%.6g", control.time + control.step_size) + " " + details);
+          report.notes.push_back((control.step == 0 ? "of the first step " : format("of the step to t = %.6g ", control.time + control.step_size)) +
+                                 details);
           told_values = true;
         }
     report.newton_steps += result.n_steps;
