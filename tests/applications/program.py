@@ -152,6 +152,15 @@ class Program(unittest.TestCase):
             self.assertTrue(math.isfinite(float(row["l2_error"])), row)  # max() and min() may forget what is no number
         return rows
 
+    def expect_rate(self, name, text, rate=2, most=0.02, **options):
+        """Runs the file, whose last row has this rate of convergence in L2 and a small error. Returns what was said."""
+        said = self.leopard(self.write(f"{name}.prm", text), **options)
+        last = self.convergence(name)[-1]
+        self.assertAlmostEqual(float(last["l2_rate"]), rate, delta=0.2, msg=name)
+        self.assertLess(float(last["l2_error"]), most, name)
+        self.assertNotIn("contradict", said)
+        return said
+
     def iterations(self, name):
         """Linear iterations of each cycle of a stationary run."""
         return [cycle["linear_iterations"] for cycle in self.run_json(name)["cycles"]]
