@@ -99,10 +99,8 @@ namespace leopard
       LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target) override
       {
         RefinementOptions options;
-        options.tolerance = std::min(target.relative_tolerance, std::nextafter(1., 0.));
-        // on a GPU a residual in double, and the host that waits for it, cost half a cycle; elsewhere a small part of
-        // one
-        options.inner_iterations = multigrid == nullptr ? 0 : refinement->memory_space() == MemorySpace::device ? 2 : 1;
+        options.tolerance        = std::min(target.relative_tolerance, std::nextafter(1., 0.));
+        options.inner_iterations = multigrid == nullptr ? 0 : cycles_a_correction(refinement->memory_space());
         options.max_iterations = options.max_corrections = target.max_iterations;
         options.asked_to_stop                            = [this] { return stop_requested(comm); };
         refinement->set_options(options);

@@ -172,7 +172,7 @@ namespace leopard::command_line
                  precisions,
                  "in which the method computes, default double; mixed: iterative refinement, residual and solution in double, the method in single "
                  "(async-refinement: the corrections of blocks; multigrid: the cycles); automatic, of async: double or mixed, as the matrix lets "
-                 "expect; of multigrid: mixed");
+                 "expect; of multigrid: mixed, and double where that cannot be");
       app
         .add_option_function<std::string>(
           "--omega",

@@ -328,9 +328,8 @@ namespace leopard::command_line
             throw InvalidInput("--precision mixed with multigrid: the matrix is singular, its rows sum to zero\n  expected: --precision double");
           system = make_outer_system<float>(A, scale_of_weight(weight, A.n_rows), options.backend, options.n_threads);
         }
-      MethodInSingle about = {"multigrid", cycles->description(), cycles->is_fixed_linear_map(), "cycles"};
-      // on a GPU a residual in double, and the host that waits for it, cost half a cycle; elsewhere a small part of one
-      about.inner_iterations = options.backend == Backend::cuda ? 2 : 1;
+      const MethodInSingle about = {
+        "multigrid", cycles->description(), cycles->is_fixed_linear_map(), "cycles", cycles_a_correction(cycles->memory_space())};
       return make_mixed(std::move(system), make_inner_solver(std::move(cycles)), about);
     }
 

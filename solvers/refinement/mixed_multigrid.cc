@@ -53,6 +53,11 @@ namespace leopard
     return weight == 1. ? std::vector<double>() : std::vector<double>(n_rows, std::sqrt(weight));
   }
 
+  int cycles_a_correction(MemorySpace space)
+  {
+    return space == MemorySpace::device ? 2 : 1;
+  }
+
   Stencil<double> times(Stencil<double> A, double weight)
   {
     for (double &value : A.coefficients)

@@ -17,6 +17,12 @@ namespace leopard
   /** The diagonal of S with S^2 = weight, as ScaledMatrix has it; empty for 1. */
   std::vector<double> scale_of_weight(double weight, int n_rows);
 
+  /**
+   * Of a correction, RefinementOptions::inner_iterations: 2 on a GPU, where a residual in double, and the host that
+   * waits for it, cost half a cycle; 1 elsewhere, where they cost a small part of one.
+   */
+  int cycles_a_correction(MemorySpace space);
+
   /** The operators multiplied by a weight; transfers stay. */
   Stencil<double>    times(Stencil<double> A, double weight);
   CrsMatrix<double>  times(CrsMatrix<double> A, double weight);
@@ -25,7 +31,7 @@ namespace leopard
   /**
    * Multigrid cycles in the precision of Number as corrections of a solution in double: a cycle moves half the bytes
    * in single precision, the true residual in double decides. RefinementOptions::inner_iterations is the number of
-   * cycles of a correction; 1 is the best where the residual in double is cheap.
+   * cycles of a correction, see cycles_a_correction().
    * @param n_levels as for Multigrid. @throws InvalidInput, DeviceError.
    */
   template <typename Number>
