@@ -137,13 +137,14 @@ namespace leopard
                       const IndexSet                  &relevant_unknowns,
                       const Problem                   &problem,
                       bool                             stabilizes,
+                      bool                             has_constraints_,
                       MPI_Comm                         comm_)
         : cells(std::move(cells_))
         , constraints(constraints_)
         , transport(*problem.transport())
         , n(problem.fields().size())
         , comm(comm_)
-        , has_constraints(Utilities::MPI::max(constraints_.n_constraints(), comm_) > 0)
+        , has_constraints(has_constraints_)
       {
         full.reinit(owned_unknowns, comm);
         ghosted.reinit(owned_unknowns, relevant_unknowns, comm);
@@ -522,6 +523,7 @@ namespace leopard
                                                        relevant_unknowns,
                                                        problem,
                                                        parameters.degree == 1,
+                                                       has_constraints(),
                                                        comm);
   }
 

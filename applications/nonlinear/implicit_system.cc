@@ -60,6 +60,7 @@ namespace leopard
               node_entries.push_back(p);
       }
     AssertDimension(node_entries.size(), static_cast<std::size_t>(local.n_rows) * n);
+    row_offsets = local.row_offsets;
   }
 
   void ImplicitSystem::set_transport(TransportTerms &terms)
@@ -67,7 +68,6 @@ namespace leopard
     transport = &terms;
     transport_rates.reinit(system.load);
     transport_derivative.reinit(system.stiffness);
-    row_offsets = local_matrix(system.stiffness).matrix.row_offsets;
   }
 
   void ImplicitSystem::set_places(const std::vector<double> &nodes)

@@ -145,6 +145,6 @@ namespace leopard
     TransportTerms    *transport = nullptr;
     mutable HostVector transport_rates;      ///< R
     mutable HostMatrix transport_derivative; ///< R'
-    std::vector<int>   row_offsets;          ///< of the own rows; with transport only
+    std::vector<int>   row_offsets;          ///< of the own rows
   };
 } // namespace leopard
