@@ -428,6 +428,7 @@ namespace leopard
   {
     parameters.check_precision();
     throw_if_stop_requested(comm);
+    n_in_single              = 0;
     LinearSolveResult result = parameters.chose_single ? solve_or_in_double(x, b, target) : solve_scaled(x, b, target);
     result.note              = std::exchange(note, "");
     return result;
@@ -455,8 +456,10 @@ namespace leopard
   void LinearSolver::report_missed_tolerance(double tolerance, const Progress &progress, const std::string &more) const
   {
     throw ConvergenceFailure("the linear solver " + description() + " has not reached the tolerance " + format("%g", tolerance) + " in " +
-                             std::to_string(progress.n_iterations) + " iterations: the residual went from " + format("%.3e", progress.first) +
-                             " to " + format("%.3e", progress.last) + ", the goal is " + format("%.3e", progress.goal) + "; " + judgement(progress) +
+                             std::to_string(progress.n_iterations) + " iterations" +
+                             (n_in_single > 0 ? ", " + std::to_string(n_in_single) + " of them in single precision before those in double" : "") +
+                             ": the residual went from " + format("%.3e", progress.first) + " to " + format("%.3e", progress.last) +
+                             ", the goal is " + format("%.3e", progress.goal) + "; " + judgement(progress) +
                              "\n  to try: " + advice(progress, parameters, more));
   }
 

@@ -207,8 +207,8 @@ namespace leopard
    *
    * Cycles in single precision that the program has chosen (chose_single) give way to cycles in double once: where
    * entries on the diagonal differ by more than a factor of 1e7 or are not within 1e-35 and 1e35, where the
-   * values do not fit, or where a solve diverges (then it begins anew) or misses its tolerance (then it goes on), and
-   * `note` says so.
+   * values do not fit, or where a solve diverges (then it begins anew) or misses its tolerance within the
+   * iterations that it may do (then it goes on with as many), and `note` says so.
    */
   class LinearSolver
   {
@@ -277,8 +277,9 @@ namespace leopard
     LevelSource                    *levels;
     MPI_Comm                        comm;
     std::unique_ptr<Implementation> implementation;
-    HostVector                      first_guess;  ///< where a solve may have to be begun anew
-    std::string                     note;         ///< what the next solve is to say
-    double                          seconds = 0.; ///< of set-up
+    HostVector                      first_guess;      ///< where a solve may have to be begun anew
+    std::string                     note;             ///< what the next solve is to say
+    int                             n_in_single = 0;  ///< iterations of the last solve before it has begun anew in double
+    double                          seconds     = 0.; ///< of set-up
   };
 } // namespace leopard

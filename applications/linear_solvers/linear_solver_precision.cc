@@ -145,9 +145,9 @@ namespace leopard
     const Timer timer;
     make_in_double(why);
     seconds += timer.wall_time();
-    const int n_iterations = result.n_iterations;
-    result                 = solve_scaled(x, b, target);
-    result.n_iterations += n_iterations;
+    n_in_single = result.n_iterations;
+    result      = solve_scaled(x, b, target);
+    result.n_iterations += n_in_single;
     return result;
   }
 } // namespace leopard

@@ -265,7 +265,10 @@ class MultigridBadInput(Program):
                           says=["diverges", "amplifies on level", "by a factor of", "to try:"])
 
     def test_missed_tolerance(self):
-        self.rejected(VERIFICATION / "multigrid_2d.prm", "Linear solver/Max iterations=2", says=["has not reached the tolerance", "in 2 iterations", "to try:"])
+        square = VERIFICATION / "multigrid_2d.prm"
+        self.rejected(square, "Linear solver/Max iterations=2", "Linear solver/Precision=double", says=["has not reached the tolerance", "in 2 iterations: ", "to try:"])
+        both = "in 4 iterations, 2 of them in single precision before those in double: "
+        self.rejected(square, "Linear solver/Max iterations=2", says=["has not reached the tolerance", both, "to try:"])
 
 
 if __name__ == "__main__":
