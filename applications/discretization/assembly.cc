@@ -82,6 +82,8 @@ namespace leopard
             }
           return;
         }
+      if (problem.does_not_diffuse(c))
+        return;
       const double diffusion = problem.diffusion(c, to_3d(point));
       if (!(diffusion > 0. && std::isfinite(diffusion)) && error.empty())
         error = "the diffusion coefficient of '" + problem.diffusion_entry(c) + "' is " + at_point(diffusion, point, "a finite positive number");
@@ -110,7 +112,10 @@ namespace leopard
             }
         }
       cell.stiffness.add(problem.absorption(c), cell.mass);
-      if (lump)
+      const auto &still = problem.quasi_stationary();
+      if (std::binary_search(still.begin(), still.end(), c))
+        cell.mass = 0.;
+      else if (lump)
         {
           cell.mass = 0.;
           for (const auto i : values.dof_indices())

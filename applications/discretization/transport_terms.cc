@@ -123,6 +123,8 @@ namespace leopard
       if (speed_squared == 0. || sum == 0.)
         return 0.;
       a /= speed_squared;
+      if (a == 0.) // upwind
+        return 1. / sum;
       const double xi = speed_squared / (sum * a), excess = xi < 0.02 ? xi * xi / 3. * (1. - xi * xi / 15.) : xi / std::tanh(xi) - 1.;
       return a * excess / speed_squared;
     }

@@ -20,6 +20,8 @@ namespace leopard
       return {krylov, task.preconditioner, matrix + ", and the preconditioner is given"};
     if (task.fixed_iterations)
       return {"async", "none", "'Newton/Forcing' asks for a fixed number of iterations"};
+    if (task.in_time && task.quasi_stationary)
+      return {"gmres", "ilu", "the equations of quasi-stationary species have no mass on the diagonal and hold the fields of a node together"};
     if (task.in_time && task.follows_bound)
       return {"async", "none", "the steps are so short that every asynchronous iteration converges"};
     if (task.in_time && task.has_newton && task.long_steps && !on_device)

@@ -30,10 +30,16 @@ namespace leopard
     , node_rates(nodes_at_once * n)
     , node_derivatives(nodes_at_once * n * n)
   {
+    if (const auto &still = problem.quasi_stationary(); !still.empty())
+      {
+        is_still.assign(n, false);
+        for (const unsigned int c : still)
+          is_still[c] = true;
+      }
     linear_part.reinit(system.stiffness);
     matrix.reinit(system.stiffness);
-    set_mass_factor(0.);
     find_node_entries();
+    set_mass_factor(0.);
   }
 
   void ImplicitSystem::find_node_entries()
@@ -94,7 +100,8 @@ namespace leopard
     length      = std::sqrt(node_factor);
     if (a = (a + growth.dilution) * node_factor; a == mass_factor)
       return; // node_factor and length change nothing in L; linearize() follows where it counts
-    mass_factor           = a;
+    mass_factor = a;
+    ++version;
     const int     n_local = system.stiffness.trilinos_matrix().NumMyNonzeros();
     double       *l       = local_values(linear_part);
     double       *j       = local_values(matrix);
@@ -102,7 +109,12 @@ namespace leopard
     const double *m       = a == 0. ? nullptr : local_values(system.mass);
     for (int p = 0; p < n_local; ++p)
       l[p] = j[p] = m == nullptr ? k[p] : k[p] + a * m[p];
-    ++version;
+    if (is_still.empty())
+      return;
+    // until linearize() makes it J the matrix has a diagonal, as solvers need it that are made for it before
+    for (std::size_t row = 0; row + 1 < row_offsets.size(); ++row)
+      if (double &diagonal = j[node_entries[row * n + row % n]]; diagonal == 0.)
+        diagonal = system.lumped_mass.begin()[row];
   }
 
   void ImplicitSystem::residual(const HostVector &u, const HostVector *history, HostVector &r) const
@@ -121,9 +133,7 @@ namespace leopard
     for (unsigned int i = 0; i < n_nodes * n; ++i)
       if (m[i] == 0.)
         r.begin()[i] = 0.;
-    if (!implicit_reaction)
-      return;
-    for (unsigned int begin = 0; begin < n_nodes; begin += nodes_at_once)
+    for (unsigned int begin = 0; begin < (implicit_reaction ? n_nodes : 0); begin += nodes_at_once)
       {
         const unsigned int count = std::min(nodes_at_once, n_nodes - begin), first = begin * n;
         problem.reaction(count, u.begin() + first, node_rates.data(), nullptr, places(begin, time));
@@ -131,6 +141,41 @@ namespace leopard
           if (m[first + i] != 0.)
             r.begin()[first + i] += node_factor * m[first + i] * node_rates[i];
       }
+    finish_residual(r);
+  }
+
+  void ImplicitSystem::finish_residual(HostVector &r) const
+  {
+    if (is_still.empty())
+      return;
+    const double weight = std::max(1., mass_factor);
+    for (unsigned int i = 0; i < r.locally_owned_size(); ++i)
+      r.begin()[i] *= is_still[i % n] ? weight : holds ? 0. : 1.;
+  }
+
+  void ImplicitSystem::finish_jacobian()
+  {
+    if (is_still.empty())
+      return;
+    const double  weight = std::max(1., mass_factor);
+    double       *j      = local_values(matrix);
+    const double *m      = system.lumped_mass.begin();
+    for (unsigned int row = 0; row + 1 < row_offsets.size(); ++row)
+      {
+        if (m[row] == 0.) // constrained
+          continue;
+        if (is_still[row % n] || holds)
+          for (int p = row_offsets[row]; p < row_offsets[row + 1]; ++p)
+            j[p] *= is_still[row % n] ? weight : 0.;
+        if (holds && !is_still[row % n])
+          j[node_entries[static_cast<std::size_t>(row) * n + row % n]] = m[row];
+      }
+  }
+
+  void ImplicitSystem::hold_evolving(bool hold)
+  {
+    holds = hold;
+    ++version;
   }
 
   bool ImplicitSystem::linearize(const HostVector &u)
@@ -139,6 +184,8 @@ namespace leopard
     const double *l        = local_values(linear_part);
     double       *j        = local_values(matrix);
     const double *of_rates = nullptr; // of transport
+    if (!is_still.empty())
+      std::copy_n(l, row_offsets.back(), j); // finish_jacobian() has changed whole rows
     if (transport != nullptr && is_implicit)
       {
         finite   = transport->derivative(u, time, length, transport_derivative);
@@ -146,10 +193,8 @@ namespace leopard
         for (int p = 0; p < row_offsets.back(); ++p)
           j[p] = l[p] - of_rates[p];
       }
-    if (!implicit_reaction)
-      return finite;
     const double      *m       = system.lumped_mass.begin();
-    const unsigned int n_nodes = u.locally_owned_size() / n;
+    const unsigned int n_nodes = implicit_reaction ? u.locally_owned_size() / n : 0;
     for (unsigned int begin = 0; begin < n_nodes; begin += nodes_at_once)
       {
         const unsigned int count = std::min(nodes_at_once, n_nodes - begin), first = begin * n;
@@ -166,6 +211,7 @@ namespace leopard
                 j[*entry] -= of_rates[*entry];
             }
       }
+    finish_jacobian();
     return dealii::Utilities::MPI::min(finite ? 1 : 0, u.get_mpi_communicator()) == 1;
   }
 
@@ -272,8 +318,10 @@ namespace leopard
             for (unsigned int d = 0; d < n; ++d)
               sum += d == row % n || m[first + row / n * n + d] == 0. ? 0. : std::abs(r[d]);
             const double beyond = carries ? excess_with_transport(i, r, growth.diffusion) : growth.diffusion * excess[i] + m[i] * sum;
-            const double least  = beyond / dominance[i];
-            a                   = std::max(a, dominance[i] > 0. && std::isfinite(least) ? least : std::numeric_limits<double>::infinity());
+            if (dominance[i] == 0. && beyond < 0.) // quasi-stationary
+              continue;
+            const double least = beyond / dominance[i];
+            a                  = std::max(a, dominance[i] > 0. && std::isfinite(least) ? least : std::numeric_limits<double>::infinity());
           }
       }
     return dealii::Utilities::MPI::max(a, u.get_mpi_communicator()) - growth.dilution;

@@ -38,6 +38,9 @@ namespace leopard
    * and nothing is re-assembled. With an explicit reaction m r(u) + R(u) is missing in G and J = L. Knows matrices and
    * vectors, no mesh and no dimension. Of constrained unknowns, those with m = 0, G is zero, and the reaction is not
    * asked for.
+   *
+   * Rows of quasi-stationary fields, of which M is zero, are multiplied by max(1, (a + s)/k), in G and in J: norms then
+   * weigh what is missing there as what is missing in the other rows, where short steps make M large.
    */
   class ImplicitSystem
   {
@@ -50,6 +53,11 @@ namespace leopard
     /** R, of which a reference is kept. Collective. */
     void set_transport(TransportTerms &terms);
     bool has_transport() const { return transport != nullptr; }
+    /**
+     * Whether from now on only quasi-stationary fields are unknown: G is zero in the rows of the others, and J has a
+     * diagonal there and nothing else.
+     */
+    void hold_evolving(bool hold);
     /** The time at which residual() and linearize() take what depends on it. */
     void set_time(double t) { time = t; }
 
@@ -118,6 +126,9 @@ namespace leopard
 
   private:
     void find_node_entries();
+    /** What sets rows of quasi-stationary fields apart, and those of the others where they are held. */
+    void finish_residual(HostVector &r) const;
+    void finish_jacobian();
     /** sum_{j != i} |J_ij| - J_ii of an own row without M's part; K and r' as of dominant_mass_factor(). */
     double excess_with_transport(unsigned int row, const double *derivatives, double diffusion) const;
     Places places(unsigned int first_node, double t) const;
@@ -125,6 +136,8 @@ namespace leopard
     const SemiDiscreteSystem &system;
     const Problem            &problem;
     const unsigned int        n;                 ///< fields
+    std::vector<bool>         is_still;          ///< which of them are quasi-stationary; empty: none
+    bool                      holds = false;     ///< whether the others are held
     const bool                is_implicit;       ///< what is implicit if it is there: reaction and transport
     const bool                implicit_reaction; ///< and there is one
     double                    mass_factor = -1.; ///< (a + s)/k

@@ -48,14 +48,14 @@ namespace leopard
     }
   } // namespace
 
-  Diffusion::Diffusion(const std::string                     &entry_,
-                       const std::string                     &text,
-                       const Constants                       &constants,
-                       const std::shared_ptr<const Pictures> &pictures)
+  Diffusion::Diffusion(
+    const std::string &entry_, const std::string &text, const Constants &constants, const std::shared_ptr<const Pictures> &pictures, bool may_be_zero)
     : entry(entry_)
   {
-    const std::string expected = "a positive number, or an expression in x, y, z";
+    const std::string expected = std::string(may_be_zero ? "zero, " : "") + "a positive number, or an expression in x, y, z";
     entries                    = {coefficient_in_space(entry, text, constants, pictures, expected)};
+    if (is_zero() && may_be_zero)
+      return;
     if (entries[0].is_number() && !(entries[0].number() > 0. && std::isfinite(entries[0].number())))
       throw Error("'" + entry + "' is '" + text + "'\n  expected: " + expected);
   }
@@ -121,7 +121,7 @@ namespace leopard
 
   std::optional<double> Diffusion::ratio_to(const Diffusion &other) const
   {
-    if (entries.size() != other.entries.size())
+    if (entries.size() != other.entries.size() || is_zero() || other.is_zero())
       return std::nullopt;
     const bool   constant = is_constant() && other.is_constant();
     const double ratio    = scale / other.scale * (constant ? entries[0].number() / other.entries[0].number() : 1.); // xx is positive
@@ -146,6 +146,8 @@ namespace leopard
 
   std::string Diffusion::description(const std::string &field) const
   {
+    if (is_zero())
+      return "0";
     if (!is_tensor() && is_constant())
       return to_string(value({})) + " laplace " + field;
     const auto all = expressions();

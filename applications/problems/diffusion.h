@@ -12,8 +12,9 @@
 namespace leopard
 {
   /**
-   * How a field diffuses, a in div(a grad u): a positive number, an expression in x, y, z, or a symmetric positive
-   * definite matrix (a tensor) of these, by which it diffuses faster in one direction than in another. Dimensionless.
+   * How a field diffuses, a in div(a grad u): a positive number (or zero: it does not), an expression in x, y, z, or a
+   * symmetric positive definite matrix (a tensor) of these, by which it diffuses faster in one direction than in
+   * another. Dimensionless.
    */
   class Diffusion
   {
@@ -24,12 +25,14 @@ namespace leopard
     }
 
     /**
-     * Of the entry "Turing/Diffusion u". @throws Error for a number that is not positive, and for an expression in t.
+     * Of the entry "Turing/Diffusion u". @param may_be_zero whether a number may be. @throws Error for a number
+     * that is not positive, and for an expression in t.
      */
     Diffusion(const std::string                     &entry,
               const std::string                     &text,
               const Constants                       &constants,
-              const std::shared_ptr<const Pictures> &pictures = nullptr);
+              const std::shared_ptr<const Pictures> &pictures    = nullptr,
+              bool                                   may_be_zero = false);
 
     /**
      * Of "D_xx, D_xy, D_yy", or in space "D_xx, D_xy, D_xz, D_yy, D_yz, D_zz". @param dim of the domain, 3 asks for six
@@ -50,6 +53,8 @@ namespace leopard
     bool is_tensor() const { return entries.size() > 1; }
     /** 1 of what is no tensor; 2 or 3 of a tensor in so many dimensions. */
     unsigned int dimension() const { return entries.size() == 6 ? 3 : entries.size() == 3 ? 2 : 1; }
+    /** Whether the field does not diffuse. */
+    bool is_zero() const { return !is_tensor() && entries[0].is_number() && entries[0].number() == 0.; }
     /** Whether it does not depend on the place. */
     bool is_constant() const;
 

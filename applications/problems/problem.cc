@@ -20,6 +20,8 @@ namespace leopard
     std::vector<double> result;
     for (unsigned int c = 0; c < (has_constant_coefficients() ? fields().size() : 0); ++c)
       result.push_back(diffusion(c, dealii::Point<3>()));
+    if (std::find(result.begin(), result.end(), 0.) != result.end())
+      return {};
     return result;
   }
 
@@ -112,12 +114,19 @@ namespace leopard
                         " by boundary id, in the same form. Dimensionless.");
   }
 
+  const std::vector<unsigned int> &Problem::quasi_stationary() const
+  {
+    static const std::vector<unsigned int> none;
+    return none;
+  }
+
   ManufacturedSolution Problem::manufactured() const
   {
     ManufacturedSolution result;
-    result.fields         = fields();
-    result.time_dependent = time_dependent();
-    result.dimension      = dimension;
+    result.fields           = fields();
+    result.time_dependent   = time_dependent();
+    result.quasi_stationary = quasi_stationary();
+    result.dimension        = dimension;
     for (unsigned int c = 0; c < fields().size(); ++c)
       {
         result.diffusion.push_back({{"diffusion", to_expression(diffusion(c, dealii::Point<3>()))}});

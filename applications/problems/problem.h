@@ -38,9 +38,9 @@ namespace leopard
    *
    *   du_c/dt = div(a_c(x) grad u_c) - delta_c u_c + s_c(x,t) + r_c(u_1, ..., u_n, x, t) - div J_c,
    *
-   * without the time derivative in stationary problems; a_c is a number or a symmetric positive definite matrix, J_c
-   * what FieldTransport says. Boundary values u_c = g(x,t) or fluxes n . (a_c grad u_c - J_c) = q(x,t) are given per
-   * field and boundary id. The reaction r is evaluated at the nodes.
+   * without the time derivative in stationary problems, and for fields that are quasi-stationary; a_c is a number or a
+   * symmetric positive definite matrix, J_c what FieldTransport says. Boundary values u_c = g(x,t) or fluxes n . (a_c
+   * grad u_c - J_c) = q(x,t) are given per field and boundary id. The reaction r is evaluated at the nodes.
    *
    * A problem knows no mesh, no matrix, no time loop and no output: it answers questions.
    */
@@ -54,6 +54,8 @@ namespace leopard
     /** Names of the fields; their number is the number of components. */
     virtual std::vector<std::string> fields() const { return {"u"}; }
     virtual bool                     time_dependent() const { return false; }
+    /** Fields of a problem in time that have no time derivative: their equation holds at every time. Ascending. */
+    virtual const std::vector<unsigned int> &quasi_stationary() const;
     /** Whether r_c is not zero; a problem without reaction is linear. */
     virtual bool has_reaction() const { return false; }
     /** Whether the fields are concentrations, which should not be negative. */
@@ -72,12 +74,15 @@ namespace leopard
     virtual double diffusion(unsigned int /*c*/, const dealii::Point<3> & /*x*/) const { return 1.; }
     /** The matrix a_c(x), or nullptr where it is a number, diffusion(). */
     virtual const Diffusion *diffusion_tensor(unsigned int /*c*/) const { return nullptr; }
+    /** Whether a_c is zero everywhere. */
+    virtual bool does_not_diffuse(unsigned int /*c*/) const { return false; }
     /** The entry that a_c is from, for messages. */
     virtual std::string diffusion_entry(unsigned int /*c*/) const { return name(); }
     /** Whether all a_c are numbers that do not depend on x, as far as is known. */
     virtual bool has_constant_coefficients() const { return true; }
     /**
-     * Numbers d_c with a_c(x) = d_c a(x), one a for all fields; empty if there are none. For constant numbers a is 1.
+     * Positive numbers d_c with a_c(x) = d_c a(x), one a for all fields; empty if there are none. For constant numbers
+     * a is 1.
      */
     virtual std::vector<double> proportional_diffusion() const;
     /**

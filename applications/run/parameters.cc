@@ -264,6 +264,7 @@ namespace leopard
                       (dim == 3 ? "space" : "the plane") + "\n  expected: " + (dim == 3 ? "D_xx, D_xy, D_xz, D_yy, D_yz, D_zz" : "D_xx, D_xy, D_yy"));
     check_noise();
     check_transport();
+    check_quasi_stationary();
     check_symmetry();
     check_multigrid();
     for (const double t : time_loop.output_times)
@@ -301,6 +302,18 @@ namespace leopard
         throw Error("'" + problem->name() + "/Advection " + problem->fields()[term.field] + "' has " + std::to_string(term.dimension) +
                     " components, and the domain lies in " + (dim == 3 ? "space" : "the plane") + "\n  expected: v_x, v_y" +
                     (dim == 3 ? ", v_z" : ""));
+  }
+
+  void Parameters::check_quasi_stationary() const
+  {
+    if (problem->quasi_stationary().empty())
+      return;
+    const std::string given = "'" + problem->name() + "/Quasi-stationary species' is given, and 'Time stepping/";
+    if (time.explicit_reaction())
+      throw Error(given + "Scheme' is " + time.scheme + ", whose explicit reaction cannot find them\n  expected: implicit Euler, BDF2 or BDF3");
+    if (time.follows_bound())
+      throw Error(given + "Step control' is " + time.step_control +
+                  ": no step is so short that the rows of their equations are dominated by the mass\n  expected: another step control");
   }
 
   void Parameters::check_symmetry() const

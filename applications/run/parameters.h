@@ -98,6 +98,7 @@ namespace leopard
     void check_multigrid() const;
     void check_noise() const;
     void check_transport() const;
+    void check_quasi_stationary() const;
     void check_symmetry() const;
     void check_source() const;
     Parameters() = default;

@@ -128,7 +128,8 @@ namespace leopard
           for (unsigned int e = 0; e < n; ++e)
             if (a.size() > 1 || d == e)
               source -= ((a.size() > 1 ? a[tensor_entry(d, e, n)] : a[0]) * u.diff(x(e))).diff(x(d));
-        if (solution.time_dependent)
+        const auto &still = solution.quasi_stationary;
+        if (solution.time_dependent && std::find(still.begin(), still.end(), c) == still.end())
           source += u.diff(x(3));
         if (!solution.reaction.empty())
           source -= GiNaC::numeric(solution.reaction_factor) * with_fields.read(solution.reaction[c]).subs(meaning);

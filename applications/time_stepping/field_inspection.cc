@@ -15,7 +15,7 @@ namespace leopard
   {
     int worst = -1;
     for (unsigned int c = 0; c < minimum.size(); ++c)
-      if (minimum[c] < -1e-8 * size[c] && (worst < 0 || minimum[c] * size[worst] < minimum[worst] * size[c]))
+      if (is_negative(c) && (worst < 0 || minimum[c] * size[worst] < minimum[worst] * size[c]))
         worst = static_cast<int>(c);
     return worst;
   }

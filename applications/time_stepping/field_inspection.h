@@ -15,9 +15,9 @@ namespace leopard
     std::vector<double> minimum;      ///< of each field
     std::vector<double> size;         ///< largest |u_c| of each field
 
-    /**
-     * A field with entries below zero by more than 1e-8 of its size, which a linear solver does not cause; -1: none.
-     */
+    /** Whether a field has entries below zero by more than 1e-8 of its size, which a linear solver does not cause. */
+    bool is_negative(unsigned int c) const { return minimum[c] < -1e-8 * size[c]; }
+    /** Of such fields the one with the largest share below zero; -1: there is none. */
     int negative_field() const;
   };
 

@@ -169,6 +169,11 @@ namespace leopard
       return "it knows no noise";
     if (problem.transport() != nullptr)
       return "it knows no cross-diffusion and advection";
+    if (!problem.quasi_stationary().empty())
+      return "all its fields have a time derivative";
+    for (unsigned int c = 0; c < problem.fields().size(); ++c)
+      if (problem.does_not_diffuse(c))
+        return "all its fields diffuse, and " + problem.fields()[c] + " does not";
     const auto kinetics = problem.library_kinetics();
     if (!kinetics)
       return "its reaction is the same at all places and times, and that of the problem is not";

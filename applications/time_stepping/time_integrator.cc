@@ -93,6 +93,33 @@ namespace leopard
   void TimeIntegrator::start(const HostVector &u)
   {
     resume({{0, 0., control.next_step, {}}, inspect(u, n_fields).largest}, {u});
+    if (problem.quasi_stationary().empty())
+      return;
+    find_quasi_stationary();
+    start_size = inspect(levels[0], n_fields).largest;
+    look_for_negative_fields();
+  }
+
+  void TimeIntegrator::look_for_negative_fields()
+  {
+    const FieldInspection values = inspect(levels[0], n_fields);
+    may_be_negative.clear();
+    for (unsigned int c = 0; c < n_fields; ++c)
+      may_be_negative.push_back(values.is_negative(c));
+  }
+
+  void TimeIntegrator::find_quasi_stationary()
+  {
+    implicit_system.set_time(0.);
+    implicit_system.set_mass_factor(0., growth.factors(0.));
+    implicit_system.hold_evolving(true);
+    const NewtonResult &result = newton.solve(levels[0], nullptr);
+    implicit_system.hold_evolving(false);
+    if (distribute)
+      distribute(levels[0]);
+    if (!result.converged)
+      throw ConvergenceFailure("no values of the quasi-stationary species at time zero: " + result.failure + "\n" + result.table() +
+                               "  to try: initial values of them that are nearer to what their equations ask for; 'Linear solver/Method' = direct");
   }
 
   TimeIntegrator::State TimeIntegrator::state() const
@@ -116,6 +143,7 @@ namespace leopard
             implicit_system.explicit_rates(levels[l], rates[l], t, growth.factors(t));
           }
       }
+    look_for_negative_fields();
   }
 
   void TimeIntegrator::leave_out_constrained(HostVector &v) const

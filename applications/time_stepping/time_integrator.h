@@ -108,7 +108,10 @@ namespace leopard
      */
     void set_noise(const std::vector<double> &nodes);
 
-    /** Starts at time zero with these values, constrained ones included. */
+    /**
+     * Starts at time zero with these values, constrained ones included; those of quasi-stationary fields are where the
+     * search for values begins that satisfy their equations. @throws ConvergenceFailure if it finds none. Collective.
+     */
     void start(const HostVector &u);
 
     /**
@@ -160,8 +163,11 @@ namespace leopard
 
     /** Of the last step. */
     SchemeStep last_step() const { return {control.options.scheme, control.order, control.steps[0], {control.steps[1], control.steps[2], 0.}}; }
-    void       choose_solver(StepReport &report);
-    double     estimate_error();
+    void       find_quasi_stationary();
+    /** Of levels[0]. */
+    void   look_for_negative_fields();
+    void   choose_solver(StepReport &report);
+    double estimate_error();
     /** Zero in constrained unknowns, which norms and the history of a step leave out. */
     void leave_out_constrained(HostVector &v) const;
     /** @return why it has failed, empty if it has not; then `cause` is for StepControl::reject_step(). */
@@ -191,8 +197,9 @@ namespace leopard
     const unsigned int                      n_fields;
     double                                  n_free = 0.; ///< unknowns of all ranks that are not constrained
 
-    reaction_diffusion::StepControl control;            ///< its order is 0 before the first step
-    double                          start_size    = 0.; ///< the largest |u| at time zero
+    reaction_diffusion::StepControl control;         ///< its order is 0 before the first step
+    double                          start_size = 0.; ///< the largest |u| at time zero
+    std::vector<bool>               may_be_negative; ///< fields that are negative somewhere at the start
     bool                            told_bound    = false;
     bool                            told_values   = false; ///< of the linear solver's matrix
     double                          told_negative = 0.;    ///< the largest share of its field that a negative value had when it was told of

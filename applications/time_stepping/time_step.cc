@@ -112,13 +112,16 @@ namespace leopard
 
   void TimeIntegrator::check_values(double start, double step_size, StepReport &report)
   {
-    const FieldInspection values = inspect(u_new, n_fields);
+    FieldInspection values = inspect(u_new, n_fields);
     if (!values.finite || !(values.largest <= parameters.blow_up_factor * std::max(1., start_size)))
       throw ConvergenceFailure("the solution blows up in the step from time " + format("%.8g", start) + " with step size " +
                                format("%.4g", step_size) + ": the largest |u| is " + (values.finite ? format("%.3g", values.largest) : "not finite") +
                                ", at the start it was " + format("%.3g", start_size) +
                                "\n  to try: a smaller step or 'Time stepping/Step control = error-controlled', if the true solution stays bounded; "
                                "kinetics with saturation; a larger 'Time stepping/Blow-up factor', if such values are right");
+    for (unsigned int c = 0; c < n_fields; ++c)
+      if (parameters.negative_values == "ignore" && may_be_negative[c])
+        values.minimum[c] = 0.;
     const int field = values.negative_field();
     if (field < 0 || (parameters.negative_values == "ignore" && !problem.fields_are_concentrations()))
       return;
@@ -189,7 +192,8 @@ namespace leopard
         double       old     = 0.;
         for (int l = 0; l < n_levels - 1; ++l)
           old += factors.history[l] * sum[l + 1];
-        balances[c].change = dt / factors.implicit * (sum[0] - old);
+        const auto &still  = problem.quasi_stationary();
+        balances[c].change = std::binary_search(still.begin(), still.end(), c) ? 0. : dt / factors.implicit * (sum[0] - old);
         balances[c].reaction =
           dt * (sum[n_levels] + sum[n_levels + 1] + sum[n_levels + 2] - (problem.absorption(c) + growth.factors(control.time).dilution) * sum[0]);
       }

@@ -5,8 +5,10 @@
 #include <applications/base/random_numbers.h>
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/words.h>
 
 #include <deal.II/base/parameter_handler.h>
+#include <deal.II/base/utilities.h>
 
 #include <algorithm>
 #include <cmath>
@@ -75,13 +77,14 @@ namespace leopard
 
   std::string Turing::description() const
   {
-    if (!uses_expressions() && has_constant_coefficients() && diffusion(0, {}) == 1. && carried == nullptr)
+    if (!uses_expressions() && has_constant_coefficients() && diffusion(0, {}) == 1. && carried == nullptr && still.empty())
       return "Turing system: u_t = gamma f + laplace u, v_t = gamma g + kappa laplace v, " + kinetics->formula() + ", gamma = " + text_of(gamma) +
              ", kappa = " + to_string(diffusion(1, {}));
     std::string text = "Turing system: ";
     for (unsigned int c = 0; c < species.size(); ++c)
-      text += species[c] + "_t = gamma " + (uses_expressions() ? "f_" + species[c] : std::string(c == 0 ? "f" : "g")) + " + " +
-              diffusions[c].description(species[c]) + (carried ? carried->description(c) : "") + ", ";
+      text += (std::binary_search(still.begin(), still.end(), c) ? "0" : species[c] + "_t") + " = gamma " +
+              (uses_expressions() ? "f_" + species[c] : std::string(c == 0 ? "f" : "g")) + " + " + diffusions[c].description(species[c]) +
+              (carried ? carried->description(c) : "") + ", ";
     return text + kinetics->formula() + ", gamma = " + text_of(gamma);
   }
 
@@ -127,6 +130,12 @@ namespace leopard
                           NumberOrExpression(parameter.minimum, picture_names),
                           kinetics_name + ", " + kinetics_object->formula() + ": " + parameter.documentation + ". Dimensionless.");
     declare_expressions(prm);
+    prm.declare_entry("Quasi-stationary species",
+                      "",
+                      Anything(),
+                      "Species without a time derivative, 'v, w': their equation, 0 = gamma f + D laplace v - div J, holds at every time. What "
+                      "follows the others at once (a substance that diffuses fast), or stands for a derivative of them (doc/coefficients.md). Their "
+                      "initial values are where the search for the first ones begins. Empty: none.");
     prm.declare_entry(
       "Images",
       "",
@@ -201,7 +210,8 @@ namespace leopard
       "",
       Anything(),
       "Diffusion coefficient D of " + field + " in div(D grad " + field +
-        "), a number or an expression in x, y, z; needed for kinetics 'expressions'. Others have 1 for u and kappa times that for v unless it is "
+        "), a number (0: it does not diffuse) or an expression in x, y, z; needed for kinetics 'expressions'. Others have 1 for u and kappa times "
+        "that for v unless it is "
         "given, as the literature has it on a domain of its size: with 'gamma' = 1 times and lengths are then those of the literature. "
         "Dimensionless.");
     prm.declare_entry(
@@ -225,9 +235,10 @@ namespace leopard
     seed                     = prm.get_integer("Seed");
     starts_from_steady_state = prm.get_bool("Start from steady state");
     read_kinetics(prm);
-    read_steady_state(prm);
     read_noise(prm);
     read_transport(prm);
+    read_quasi_stationary(prm);
+    read_steady_state(prm);
     read_common_parameters(prm);
   }
 
@@ -253,6 +264,30 @@ namespace leopard
         texts.advection.push_back(prm.get("Advection " + field));
       }
     carried = texts.empty() ? nullptr : std::make_shared<FieldTransport>("Turing", species, texts, dimension, constants, comm, pictures);
+  }
+
+  void Turing::read_quasi_stationary(dealii::ParameterHandler &prm)
+  {
+    still.clear();
+    const std::string text = prm.get("Quasi-stationary species");
+    const auto        fail = [&](const std::string &reason) {
+      throw Error("'Turing/Quasi-stationary species' is '" + text + "': " + reason + "\n  expected: names of species that are not all of " +
+                  joined(species) + ", separated by commas, or nothing");
+    };
+    for (const std::string &name : dealii::Utilities::split_string_list(text, ','))
+      {
+        const auto c = static_cast<unsigned int>(std::find(species.begin(), species.end(), name) - species.begin());
+        if (c == species.size())
+          fail("'" + name + "' is no species");
+        if (std::find(still.begin(), still.end(), c) != still.end())
+          fail("'" + name + "' stands there twice");
+        if (!prm.get("Noise " + name).empty())
+          fail("'Turing/Noise " + name + "' is given, and random forces act on what has a time derivative");
+        still.push_back(c);
+      }
+    if (still.size() == species.size())
+      fail("none is left that changes in time");
+    std::sort(still.begin(), still.end());
   }
 
   void Turing::noise_strength(unsigned int n_nodes, const double *u, double *strengths, const Places &places) const
@@ -328,7 +363,7 @@ namespace leopard
   {
     const std::string scalar = "Diffusion " + field, tensor = "Diffusion tensor " + field;
     if (prm.get(tensor).empty())
-      return Diffusion("Turing/" + scalar, prm.get(scalar), constants, pictures);
+      return Diffusion("Turing/" + scalar, prm.get(scalar), constants, pictures, uses_expressions() || field != species[0]);
     if (!prm.get(scalar).empty())
       throw Error("'Turing/" + scalar + "' and 'Turing/" + tensor + "' are given\n  expected: one of the two");
     return Diffusion::tensor("Turing/" + tensor, prm.get(tensor), constants, dimension, pictures);

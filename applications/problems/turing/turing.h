@@ -19,8 +19,8 @@ namespace leopard
    *   du_c/dt = gamma f_c(u_1, ..., u_n, x, t) + D_c laplace u_c - div J_c + sigma_c(u_1, ..., u_n, x, t) dW_c/dt,
    *
    * or div(D_c grad u_c) where D_c depends on x or is a matrix; J_c is cross-diffusion and advection, see
-   * FieldTransport; gamma and the constants of f may depend on x and t.
-   * Built-in kinetics have two species with D = (1, kappa) (thesis, equations (4.23) and (4.24)), or diffusion
+   * FieldTransport; gamma and the constants of f may depend on x and t. Quasi-stationary species have a zero on the
+   * left. Built-in kinetics have two species with D = (1, kappa) (thesis, equations (4.23) and (4.24)), or diffusion
    * coefficients of the file, as the literature has them on a domain of its size; "expressions" are of any number.
    * Initial values are expressions or the homogeneous steady state of the kinetics, plus a seeded random perturbation
    * that depends on the node's position only, not on the number of ranks.
@@ -40,11 +40,14 @@ namespace leopard
     void                     declare_parameters(dealii::ParameterHandler &prm) override;
     void                     read_parameters(dealii::ParameterHandler &prm) override;
     const FieldTransport    *transport() const override { return carried.get(); }
-    double                   diffusion(unsigned int c, const dealii::Point<3> &x) const override { return diffusions[c].value(x); }
-    const Diffusion         *diffusion_tensor(unsigned int c) const override { return diffusions[c].is_tensor() ? &diffusions[c] : nullptr; }
-    std::string              diffusion_entry(unsigned int c) const override;
-    bool                     has_constant_coefficients() const override;
-    std::vector<double>      proportional_diffusion() const override;
+    bool                     does_not_diffuse(unsigned int c) const override { return diffusions[c].is_zero(); }
+
+    const std::vector<unsigned int> &quasi_stationary() const override { return still; }
+    double                           diffusion(unsigned int c, const dealii::Point<3> &x) const override { return diffusions[c].value(x); }
+    const Diffusion                 *diffusion_tensor(unsigned int c) const override { return diffusions[c].is_tensor() ? &diffusions[c] : nullptr; }
+    std::string                      diffusion_entry(unsigned int c) const override;
+    bool                             has_constant_coefficients() const override;
+    std::vector<double>              proportional_diffusion() const override;
     void         reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const override;
     bool         coefficients_depend_on_time() const override;
     std::string  complaint_at(unsigned int n_nodes, const Places &places) const override;
@@ -79,6 +82,7 @@ namespace leopard
     void      read_diffusion_of_built_in(dealii::ParameterHandler &prm);
     void      read_noise(dealii::ParameterHandler &prm);
     void      read_transport(dealii::ParameterHandler &prm);
+    void      read_quasi_stationary(dealii::ParameterHandler &prm);
     void      read_steady_state(dealii::ParameterHandler &prm);
 
     /** Whether steady states or their stability depend on the place. */
@@ -98,6 +102,7 @@ namespace leopard
     std::shared_ptr<const Kinetics>                         kinetics;
     std::shared_ptr<const FieldExpressions>                 noise;         ///< the strengths; null for none
     std::shared_ptr<const FieldTransport>                   carried;       ///< cross-diffusion and advection; null for none
+    std::vector<unsigned int>                               still;         ///< quasi-stationary species
     std::vector<std::string>                                picture_names; ///< as prepare() has found them
     std::vector<Diffusion>                                  diffusions;
     std::vector<Coefficient>                                coefficients; ///< gamma and constants of built-in kinetics that are expressions

@@ -35,17 +35,52 @@ namespace leopard
 
   namespace
   {
-    /** The one with the largest real part first. @param k the wave number, for a message. */
-    std::vector<std::complex<double>> eigenvalues_of(LAPACKFullMatrix<double> &matrix, double k)
+    /**
+     * A_ee - A_es A_ss^-1 A_se for rows and columns s that are `still`, and the others e. @param k the wave number, for
+     * a message.
+     */
+    LAPACKFullMatrix<double> without(const FullMatrix<double> &A, const std::vector<bool> &still, double k)
+    {
+      std::vector<unsigned int> e, s;
+      for (unsigned int c = 0; c < A.m(); ++c)
+        (still[c] ? s : e).push_back(c);
+      FullMatrix<double> rest(e.size(), e.size());
+      rest.extract_submatrix_from(A, e, e);
+      if (!s.empty())
+        {
+          FullMatrix<double> A_ss(s.size(), s.size()), A_es(e.size(), s.size()), A_se(s.size(), e.size()), found(s.size(), e.size());
+          A_ss.extract_submatrix_from(A, s, s);
+          A_es.extract_submatrix_from(A, e, s);
+          A_se.extract_submatrix_from(A, s, e);
+          if (std::abs(A_ss.determinant()) <= 1e-14 * std::pow(A_ss.linfty_norm(), s.size()))
+            throw Error(
+              "the Turing analysis finds no values of the quasi-stationary species for a disturbance with the wave number " +
+              dealii::Patterns::Tools::to_string(k) +
+              ": their equations do not determine them\n  expected: an equation for each that contains it, or 'Turing/Steady state = none', "
+              "which leaves the analysis out");
+          A_ss.gauss_jordan();
+          A_ss.mmult(found, A_se);
+          FullMatrix<double> effect(e.size(), e.size());
+          A_es.mmult(effect, found);
+          rest.add(-1., effect);
+        }
+      LAPACKFullMatrix<double> result(e.size());
+      result = rest;
+      return result;
+    }
+
+    /** Of what without() leaves, the one with the largest real part first. */
+    std::vector<std::complex<double>> eigenvalues_of(const FullMatrix<double> &A, const std::vector<bool> &still, double k)
     {
       // LAPACK ends the program over what is not finite, with the exit code 0
-      for (unsigned int c = 0; c < matrix.m(); ++c)
-        for (unsigned int d = 0; d < matrix.m(); ++d)
-          if (!std::isfinite(matrix(c, d)))
+      for (unsigned int c = 0; c < A.m(); ++c)
+        for (unsigned int d = 0; d < A.m(); ++d)
+          if (!std::isfinite(A(c, d)))
             throw Error(
               "the Turing analysis meets numbers beyond the range of double precision, at the wave number " + dealii::Patterns::Tools::to_string(k) +
               "\n  expected: constants, 'Turing/gamma' and diffusion coefficients of another size, or 'Turing/Steady state = none', which leaves the "
               "analysis out");
+      LAPACKFullMatrix<double> matrix = without(A, still, k);
       matrix.compute_eigenvalues();
       std::vector<std::complex<double>> values(matrix.m());
       for (unsigned int c = 0; c < matrix.m(); ++c)
@@ -65,6 +100,20 @@ namespace leopard
     }
   } // namespace
 
+  bool LinearizedSystem::is_parabolic() const
+  {
+    return still.empty() && std::find(diffusion.begin(), diffusion.end(), 0.) == diffusion.end();
+  }
+
+  std::vector<bool> LinearizedSystem::is_still(unsigned int n_rows) const
+  {
+    std::vector<bool> result(n_rows, false);
+    for (const unsigned int c : still)
+      for (unsigned int row = c; row < n_rows; row += n())
+        result[row] = true;
+    return result;
+  }
+
   std::vector<double> LinearizedSystem::full_diffusion() const
   {
     std::vector<double> D = cross;
@@ -81,7 +130,8 @@ namespace leopard
     const std::vector<double> D         = full_diffusion();
     const unsigned int        size      = n();
     // (A, kV; -kV, A) has the eigenvalues of A - i k V and of its conjugate
-    LAPACKFullMatrix<double> matrix(has_drift ? 2 * size : size);
+    const unsigned int n_rows = has_drift ? 2 * size : size;
+    FullMatrix<double> matrix(n_rows, n_rows);
     for (unsigned int c = 0; c < size; ++c)
       for (unsigned int d = 0; d < size; ++d)
         {
@@ -92,16 +142,16 @@ namespace leopard
           matrix(c, d + size)        = k * drift_along[c * size + d];
           matrix(c + size, d)        = -matrix(c, d + size);
         }
-    return eigenvalues_of(matrix, k);
+    return eigenvalues_of(matrix, is_still(n_rows), k);
   }
 
   std::vector<std::complex<double>> LinearizedSystem::eigenvalues_with(const std::vector<double> &decay) const
   {
-    LAPACKFullMatrix<double> matrix(n());
+    FullMatrix<double> matrix(n(), n());
     for (unsigned int c = 0; c < n(); ++c)
       for (unsigned int d = 0; d < n(); ++d)
         matrix(c, d) = jacobian[c * n() + d] - (c == d ? decay[c] : 0.);
-    return eigenvalues_of(matrix, std::sqrt(decay[0] / diffusion[0]));
+    return eigenvalues_of(matrix, is_still(n()), std::sqrt(decay[0] / diffusion[0]));
   }
 
   TuringAnalysis::TuringAnalysis(const LinearizedSystem &system_, const Domain &domain_)
@@ -128,11 +178,11 @@ namespace leopard
   void TuringAnalysis::check_system() const
   {
     for (const double coefficient : system.diffusion)
-      if (!(coefficient > 0.))
+      if (!(coefficient >= 0.))
         throw Error("a diffusion coefficient is " + dealii::Patterns::Tools::to_string(coefficient) +
                     "\n  expected: positive numbers for 'Turing/kappa' or 'Turing/Diffusion ...', or 'Turing/Steady state = none', which leaves the "
                     "analysis out");
-    if (!system.cross.empty())
+    if (!system.cross.empty() && system.is_parabolic())
       if (const double slowest = slowest_diffusion(system); !(slowest > 0.))
         throw Error(
           "the matrix of diffusion coefficients with 'Turing/Cross-diffusion ...' has an eigenvalue with the real part " +
@@ -154,6 +204,8 @@ namespace leopard
   double TuringAnalysis::largest_unstable() const
   {
     const unsigned int n = system.n();
+    if (!system.is_parabolic())
+      return where_all_decay();
     if (!system.cross.empty())
       {
         // growth tends to -s times this
@@ -180,6 +232,28 @@ namespace leopard
     return 1.001 * s_max;
   }
 
+  double TuringAnalysis::where_all_decay() const
+  {
+    const double largest_D = largest_entry(system.full_diffusion()), largest_J = std::max(largest_entry(system.jacobian), 1e-300);
+    if (largest_D == 0.)
+      throw Error("no species diffuses\n  expected: at least one that does, or 'Turing/Steady state = none', which leaves the analysis out");
+    constexpr double beyond = 1e6; // in which all decay, too
+    double           s      = largest_J / largest_D;
+    for (const double limit = 1e12 * s; s < limit; s *= 2.)
+      {
+        double further = s;
+        while (further <= beyond * s && growth(further) < -zero())
+          further *= 2.;
+        if (further > beyond * s)
+          return s;
+      }
+    throw Error("disturbances of the homogeneous steady state grow however short they are, the shortest of them with the rate " +
+                dealii::Patterns::Tools::to_string(growth(s)) +
+                ", and no mesh is fine enough for them"
+                "\n  expected: species that do not diffuse, or are quasi-stationary, with equations by which short disturbances decay, or "
+                "'Turing/Steady state = none', which leaves the analysis out");
+  }
+
   std::vector<double> TuringAnalysis::zeros_of_growth() const
   {
     if (!system.drift_along.empty())
@@ -194,6 +268,8 @@ namespace leopard
           D(c, d) = all_D[c * n + d];
           J(c, d) = system.jacobian[c * n + d];
         }
+    if (!(std::abs(D.determinant()) > 1e-14 * std::pow(D.linfty_norm(), n)) && !system.is_parabolic())
+      return {}; // not all eigenvalues are finite
     if (system.cross.empty())
       for (unsigned int c = 0; c < n; ++c)
         D(c, c) = 1. / D(c, c);

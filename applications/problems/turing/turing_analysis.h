@@ -22,7 +22,9 @@ namespace leopard
     std::vector<std::string> species;
     std::vector<double>      steady_state; ///< u*, n numbers
     std::vector<double>      jacobian;     ///< J = dr/du at u*, n n numbers, by rows
-    std::vector<double>      diffusion;    ///< the diagonal of D, n positive numbers
+    std::vector<double>      diffusion;    ///< the diagonal of D, n numbers, not negative
+
+    std::vector<unsigned int> still; ///< quasi-stationary species
 
     /** Of anisotropic diffusion: a matrix D_c for each species, of which space_dimension rows count. Otherwise none. */
     std::vector<dealii::SymmetricTensor<2, 3>> tensors;
@@ -39,6 +41,9 @@ namespace leopard
 
     unsigned int n() const { return species.size(); }
 
+    /** Whether every species has a time derivative and diffuses. */
+    bool is_parabolic() const;
+
     /**
      * The system for wave vectors k e in the direction e, a unit vector: D has the diagonal e . D_c e, there are no
      * tensors, and drift_along takes the place of the drift.
@@ -46,12 +51,16 @@ namespace leopard
     LinearizedSystem along(const dealii::Tensor<1, 3> &direction) const;
 
     /**
-     * The eigenvalues of J - k^2 D, the one with the largest real part first; with drift_along, unless k is zero, the 2
-     * n of J - k^2 D - i k V and of its conjugate. By LAPACK.
+     * The eigenvalues of A = J - k^2 D, the one with the largest real part first; with drift_along, unless k is zero,
+     * the 2 n of J - k^2 D - i k V and of its conjugate. By LAPACK. Of quasi-stationary species s and the others e
+     * those of A_ee - A_es A_ss^-1 A_se. @throws Error if A_ss has no inverse.
      */
     std::vector<std::complex<double>> eigenvalues(double k_squared) const;
     /** Those of J - diag(decay), n numbers. */
     std::vector<std::complex<double>> eigenvalues_with(const std::vector<double> &decay) const;
+
+    /** Which of so many rows, n for each part of a complex matrix, are of quasi-stationary species. */
+    std::vector<bool> is_still(unsigned int n_rows) const;
   };
 
   /**
@@ -78,6 +87,8 @@ namespace leopard
    * analysis is that of the direction e of the fastest growth, and stripes are expected across it. Where all D_c are
    * proportional all directions grow equally fast, each with a wave number of its own.
    *
+   * A species that is quasi-stationary is eliminated: at each wave number it follows the others.
+   *
    * With cross-diffusion D is a full matrix, whose eigenvalues must have positive real parts: otherwise disturbances
    * grow the faster the shorter they are. Advection gives disturbances with the wave vector k e the matrix J - k^2 D -
    * i k V, and growth depends on their direction (Rovinsky and Menzinger, Phys. Rev. Lett. 69 (1992) 1193); these are
@@ -85,7 +96,10 @@ namespace leopard
    */
   struct TuringAnalysis
   {
-    /** @throws Error if the Jacobian is not finite, and for a D that lets short disturbances grow. */
+    /**
+     * @throws Error if the Jacobian is not finite, and where short disturbances grow, for their D or because a species
+     * that does not diffuse makes more of itself.
+     */
     TuringAnalysis(const LinearizedSystem &system, const Domain &domain);
 
     struct Band
@@ -134,8 +148,8 @@ namespace leopard
     std::string reason;          ///< why not
 
     bool is_anisotropic() const { return system.is_anisotropic(); }
-    /** Whether there are Conditions: of two species without cross-diffusion and advection. */
-    bool has_conditions() const { return system.n() == 2 && system.cross.empty() && system.drift_along.empty(); }
+    /** Whether there are Conditions: of two species that diffuse, without cross-diffusion and advection. */
+    bool has_conditions() const { return system.n() == 2 && system.is_parabolic() && system.cross.empty() && system.drift_along.empty(); }
 
     /** Lines for the log. */
     std::string text() const;
@@ -150,6 +164,8 @@ namespace leopard
     void   check_system() const;
     /** A number s such that no disturbance with k^2 > s grows. */
     double largest_unstable() const;
+    /** The same where not all species diffuse and have a time derivative, by looking at wave numbers beyond. */
+    double where_all_decay() const;
     /** Values of k^2 where an eigenvalue is zero. */
     std::vector<double> zeros_of_growth() const;
     void                find_direction();

@@ -138,7 +138,7 @@ namespace leopard
     bands = joined;
 
     // eigenfunctions of div(D grad): cosines along an axis that D couples with no other one, plane waves in the others
-    has_known_modes = !domain.lengths.empty() && system.drift.empty() && system.cross.empty();
+    has_known_modes = !domain.lengths.empty() && system.drift.empty() && system.cross.empty() && system.is_parabolic();
     for (unsigned int d = 0; d < 3; ++d)
       for (unsigned int e = 0; e < 3; ++e)
         if (d != e && are_coupled(d, e))

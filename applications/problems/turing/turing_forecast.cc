@@ -96,6 +96,7 @@ namespace leopard
   {
     LinearizedSystem system;
     system.species      = species;
+    system.still        = still;
     system.steady_state = state;
     system.jacobian.resize(state.size() * state.size());
     if (place == nullptr)

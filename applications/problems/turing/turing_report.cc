@@ -133,7 +133,10 @@ namespace leopard
     std::string        result = "Turing analysis of small disturbances of the homogeneous steady state\n  steady state: " +
                          list(n, [&](unsigned int c) { return system.species[c] + " = " + number(system.steady_state[c]); });
     result += "\n  without diffusion: " + std::string(stable_without_diffusion ? "stable" : "unstable") + ", eigenvalues " +
-              list(n, [&](unsigned int c) { return number(eigenvalues[c]); });
+              list(eigenvalues.size(), [&](unsigned int c) { return number(eigenvalues[c]); });
+    if (!system.still.empty())
+      result += "\n  quasi-stationary, so that they follow the others at once: " +
+                list(system.still.size(), [&](unsigned int i) { return system.species[system.still[i]]; });
     if (!system.cross.empty())
       {
         const std::vector<double> D = system.full_diffusion();
@@ -205,8 +208,11 @@ namespace leopard
       {
         result["steady_state"][system.species[c]] = system.steady_state[c];
         result["diffusion"][system.species[c]]    = system.diffusion[c];
-        result["eigenvalues"].push_back({eigenvalues[c].real(), eigenvalues[c].imag()});
       }
+    for (const std::complex<double> &value : eigenvalues)
+      result["eigenvalues"].push_back({value.real(), value.imag()});
+    for (const unsigned int c : system.still)
+      result["quasi_stationary"].push_back(system.species[c]);
     result["jacobian"] = system.jacobian;
     if (!system.cross.empty())
       result["full_diffusion"] = system.full_diffusion();
