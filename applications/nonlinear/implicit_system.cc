@@ -109,8 +109,6 @@ namespace leopard
     const double *m       = a == 0. ? nullptr : local_values(system.mass);
     for (int p = 0; p < n_local; ++p)
       l[p] = j[p] = m == nullptr ? k[p] : k[p] + a * m[p];
-    if (is_still.empty())
-      return;
     // until linearize() makes it J the matrix has a diagonal, as solvers need it that are made for it before
     for (std::size_t row = 0; row + 1 < row_offsets.size(); ++row)
       if (double &diagonal = j[node_entries[row * n + row % n]]; diagonal == 0.)
@@ -144,29 +142,33 @@ namespace leopard
     finish_residual(r);
   }
 
+  double ImplicitSystem::weight(unsigned int row) const
+  {
+    const double k = local_values(system.stiffness)[node_entries[static_cast<std::size_t>(row) * n + row % n]], m = system.lumped_mass.begin()[row];
+    return m == 0. ? 1. : std::max(1., mass_factor * m / (k + m));
+  }
+
   void ImplicitSystem::finish_residual(HostVector &r) const
   {
     if (is_still.empty())
       return;
-    const double weight = std::max(1., mass_factor);
     for (unsigned int i = 0; i < r.locally_owned_size(); ++i)
-      r.begin()[i] *= is_still[i % n] ? weight : holds ? 0. : 1.;
+      r.begin()[i] *= is_still[i % n] ? weight(i) : holds ? 0. : 1.;
   }
 
   void ImplicitSystem::finish_jacobian()
   {
     if (is_still.empty())
       return;
-    const double  weight = std::max(1., mass_factor);
-    double       *j      = local_values(matrix);
-    const double *m      = system.lumped_mass.begin();
+    double       *j = local_values(matrix);
+    const double *m = system.lumped_mass.begin();
     for (unsigned int row = 0; row + 1 < row_offsets.size(); ++row)
       {
         if (m[row] == 0.) // constrained
           continue;
         if (is_still[row % n] || holds)
           for (int p = row_offsets[row]; p < row_offsets[row + 1]; ++p)
-            j[p] *= is_still[row % n] ? weight : 0.;
+            j[p] *= is_still[row % n] ? weight(row) : 0.;
         if (holds && !is_still[row % n])
           j[node_entries[static_cast<std::size_t>(row) * n + row % n]] = m[row];
       }

@@ -39,8 +39,8 @@ namespace leopard
    * vectors, no mesh and no dimension. Of constrained unknowns, those with m = 0, G is zero, and the reaction is not
    * asked for.
    *
-   * Rows of quasi-stationary fields, of which M is zero, are multiplied by max(1, (a + s)/k), in G and in J: norms then
-   * weigh what is missing there as what is missing in the other rows, where short steps make M large.
+   * Rows of quasi-stationary fields, of which M is zero, are multiplied by max(1, (a + s)/k m_i / (K_ii + m_i)), in G and
+   * in J: norms then weigh what is missing there as what is missing in the other rows, where short steps make a large.
    */
   class ImplicitSystem
   {
@@ -126,6 +126,8 @@ namespace leopard
 
   private:
     void find_node_entries();
+    /** That of a row of a quasi-stationary field, see above. */
+    double weight(unsigned int row) const;
     /** What sets rows of quasi-stationary fields apart, and those of the others where they are held. */
     void finish_residual(HostVector &r) const;
     void finish_jacobian();

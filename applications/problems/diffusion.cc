@@ -147,7 +147,7 @@ namespace leopard
   std::string Diffusion::description(const std::string &field) const
   {
     if (is_zero())
-      return "0";
+      return "";
     if (!is_tensor() && is_constant())
       return to_string(value({})) + " laplace " + field;
     const auto all = expressions();

@@ -70,7 +70,7 @@ namespace leopard
 
     /** One expression, or those of a tensor. */
     std::vector<NamedExpression> expressions() const;
-    /** "2 laplace u", "div((1 + x) grad u)", "div([2, 0; 0, 1] grad u)". */
+    /** "2 laplace u", "div((1 + x) grad u)", "div([2, 0; 0, 1] grad u)"; empty for zero. */
     std::string        description(const std::string &field) const;
     const std::string &entry_name() const { return entry; }
 

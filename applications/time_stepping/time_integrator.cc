@@ -113,13 +113,28 @@ namespace leopard
     implicit_system.set_time(0.);
     implicit_system.set_mass_factor(0., growth.factors(0.));
     implicit_system.hold_evolving(true);
-    const NewtonResult &result = newton.solve(levels[0], nullptr);
+    std::string failure;
+    try
+      {
+        const NewtonResult &result = newton.solve(levels[0], nullptr);
+        if (!result.converged)
+          failure = result.failure + "\n" + result.table();
+      }
+    catch (const DeviceError &)
+      {
+        throw;
+      }
+    catch (const Error &error)
+      {
+        failure = error.what() + std::string("\n");
+      }
     implicit_system.hold_evolving(false);
+    if (!failure.empty())
+      throw ConvergenceFailure(
+        "no values of the quasi-stationary species are found at time zero: " + failure +
+        "  to try: equations that determine them, initial values of them that are nearer to what these ask for, 'Linear solver/Method' = direct");
     if (distribute)
       distribute(levels[0]);
-    if (!result.converged)
-      throw ConvergenceFailure("no values of the quasi-stationary species at time zero: " + result.failure + "\n" + result.table() +
-                               "  to try: initial values of them that are nearer to what their equations ask for; 'Linear solver/Method' = direct");
   }
 
   TimeIntegrator::State TimeIntegrator::state() const

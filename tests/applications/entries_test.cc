@@ -224,6 +224,7 @@ namespace leopard
                                                                              {"Turing/Noise v", {"0.1"}},
                                                                              {"Turing/Cross-diffusion u", {"v: 0.1*u"}},
                                                                              {"Turing/Cross-diffusion v", {"u: 0.1*v"}},
+                                                                             {"Turing/Quasi-stationary species", {"v"}},
                                                                              {"Turing/Advection u", {"1, 0"}},
                                                                              {"Turing/Advection v", {"1, 0"}},
                                                                              {"Turing/Species", {"a, b"}},

@@ -83,8 +83,8 @@ namespace leopard
     std::string text = "Turing system: ";
     for (unsigned int c = 0; c < species.size(); ++c)
       text += (std::binary_search(still.begin(), still.end(), c) ? "0" : species[c] + "_t") + " = gamma " +
-              (uses_expressions() ? "f_" + species[c] : std::string(c == 0 ? "f" : "g")) + " + " + diffusions[c].description(species[c]) +
-              (carried ? carried->description(c) : "") + ", ";
+              (uses_expressions() ? "f_" + species[c] : std::string(c == 0 ? "f" : "g")) + (diffusions[c].is_zero() ? "" : " + ") +
+              diffusions[c].description(species[c]) + (carried ? carried->description(c) : "") + ", ";
     return text + kinetics->formula() + ", gamma = " + text_of(gamma);
   }
 
