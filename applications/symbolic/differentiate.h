@@ -72,8 +72,8 @@ namespace leopard
     Constants                                 reaction_constants; ///< that reactions know beside those of all expressions
     double                                    reaction_factor = 1.;
     bool                                      time_dependent  = false;
-    std::vector<unsigned int>                 quasi_stationary; ///< fields without a time derivative all the same
-    unsigned int                              dimension = 2;    ///< derivatives by so many of x, y, z count
+    unsigned int                              dimension       = 2; ///< derivatives by so many of x, y, z count
+    std::vector<unsigned int>                 quasi_stationary;    ///< fields without a time derivative all the same
   };
 
   /** Where the entry d, e of a symmetric matrix with n rows stands among those of its upper triangle: xx, xy, yy. */
