@@ -262,7 +262,8 @@ namespace leopard
 
       std::string description() const override
       {
-        return relaxation_description(parameters, local->omega, local->order.options(), local->relaxation->name());
+        return relaxation_description(parameters, local->omega, local->order.options(), local->relaxation->name()) +
+               (is_to_be_tuned ? ", until it is tuned" : "");
       }
       std::string details() const override
       {

@@ -34,11 +34,15 @@ namespace leopard
       broadcast_plain(tape.outputs, comm);
     }
 
-    /** differentiate() on rank 0 for all. */
+    /**
+     * differentiate() on rank 0 for all. @param places names that expressions know beside those of the fields; @param
+     * names_place whether one names some: otherwise the result does without them.
+     */
     DifferentiatedExpressions differentiate_once(const std::vector<NamedExpression> &expressions,
                                                  const std::vector<std::string>     &fields,
                                                  const Constants                    &constants,
                                                  const std::vector<std::string>     &places,
+                                                 bool                                names_place,
                                                  MPI_Comm                            comm)
     {
       DifferentiatedExpressions result;
@@ -46,7 +50,14 @@ namespace leopard
       if (dealii::Utilities::MPI::this_mpi_process(comm) == 0)
         try
           {
-            result = differentiate(expressions, fields, constants, places);
+            try
+              {
+                result = differentiate(expressions, fields, constants, names_place ? places : std::vector<std::string>());
+              }
+            catch (const Error &)
+              {
+                result = differentiate(expressions, fields, constants, places); // whose message lists all that may be named
+              }
           }
         catch (const std::exception &exception)
           {
@@ -72,7 +83,7 @@ namespace leopard
   {
     const bool on_place =
       std::any_of(texts.begin(), texts.end(), [&](const NamedExpression &expression) { return names_place(expression.text, pictures.get()); });
-    compiled = differentiate_once(texts, fields, constants, on_place ? names_of_places(pictures.get()) : std::vector<std::string>(), comm);
+    compiled = differentiate_once(texts, fields, constants, names_of_places(pictures.get()), on_place, comm);
   }
 
   void FieldExpressions::evaluate(unsigned int n_nodes, const double *u, double *values, double *derivatives, const Places &places) const

@@ -209,7 +209,7 @@ class BadTransport(Program):
             ("Turing/Cross-diffusion u=v: chi*u", ["'Turing/Cross-diffusion u, v'", "'chi'"]),
             ("Turing/Advection u=1", ["'Turing/Advection u' is '1', which has 1 component", "v_x, v_y"]),
             ("Turing/Advection u=1, 2, 3", ["'Turing/Advection u' has 3 components", "in the plane"]),
-            ("Turing/Advection u=1, w", ["'Turing/Advection u, v_y'", "'w'"]),
+            ("Turing/Advection u=1, w", ["'Turing/Advection u, v_y'", "'w'", "u, v, x, y, z, t"]),
             ("Turing/Advection w=1, 2", ["Advection w"]))] +
             [(file, ["Turing/Advection u=1, 2", "Time stepping/Engine=fused"], ["it knows no cross-diffusion and advection"]),
              (file, ["Turing/Advection u=1, 2", "Linear solver/Method=cg"], ["not symmetric"]),

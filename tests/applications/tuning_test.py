@@ -50,6 +50,7 @@ class Tuning(Program):
         said, chosen = self.tuned(STEPS, "Discretization/Mass matrix=lumped", "Discretization/Method=finite differences")
         self.assertIn("time loop: general, since the fused one cannot be used: 'Linear solver/Tuning time' is given", said)
         self.assertIn("of the first step tuned in ", said)
+        self.assertEqual(said.count(", until it is tuned"), 1, said)
         self.assertEqual(chosen[2:], (1, 0))
         self.check_report(self.run_json("case")["time_loop"]["tuned"], chosen)
         # dominated by its mass, it is solved in a few iterations; that of diffusion alone would take thousands
