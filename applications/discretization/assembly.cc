@@ -112,8 +112,7 @@ namespace leopard
             }
         }
       cell.stiffness.add(problem.absorption(c), cell.mass);
-      const auto &still = problem.quasi_stationary();
-      if (std::binary_search(still.begin(), still.end(), c))
+      if (problem.is_quasi_stationary(c))
         cell.mass = 0.;
       else if (lump)
         {

@@ -143,6 +143,18 @@ namespace leopard
       throw Error(
         "'Discretization/Degree' is 2 and 'Mass matrix' is lumped on a mesh of triangles or tetrahedra, at whose vertices lumped masses are zero "
         "or negative\n  expected: set Mass matrix = consistent, or set Degree = 1");
+    if (parameters.degree < 2 || !problem.time_dependent())
+      return;
+    const std::string weights =
+      "'Discretization/Degree' is 2 on a mesh of " +
+      std::string(dim == 2 ? "triangles, at whose vertices weights are zero" : "tetrahedra, at whose vertices weights are negative");
+    if (dim == 3 && problem.has_reaction())
+      throw Error(weights +
+                  ": the reaction acts at the nodes with these, and steps would be unstable\n  expected: set Degree = 1, or a mesh of hexahedra");
+    for (unsigned int c = 0; c < components; ++c)
+      if (problem.is_quasi_stationary(c) || problem.does_not_diffuse(c))
+        throw Error(weights + ", and " + problem.fields()[c] + (problem.is_quasi_stationary(c) ? " is quasi-stationary" : " does not diffuse") +
+                    ": nothing holds its values there\n  expected: set Degree = 1, or a mesh of quadrilaterals");
   }
 
   template <int dim, int spacedim>

@@ -18,10 +18,12 @@ namespace leopard
     const bool        on_device        = task.backend == "cuda";
     if (task.preconditioner != "none")
       return {krylov, task.preconditioner, matrix + ", and the preconditioner is given"};
+    if (task.in_time && task.quasi_stationary > 1 && !on_device && task.n_unknowns > 0. && task.n_unknowns <= 3. * most_direct_step)
+      return {"direct", "none", "several quasi-stationary species hold the fields of a node together, and the mesh is small"};
+    if (task.in_time && task.quasi_stationary > 0)
+      return {"gmres", "ilu", "the equations of quasi-stationary species have no mass on the diagonal and hold the fields of a node together"};
     if (task.fixed_iterations)
       return {"async", "none", "'Newton/Forcing' asks for a fixed number of iterations"};
-    if (task.in_time && task.quasi_stationary)
-      return {"gmres", "ilu", "the equations of quasi-stationary species have no mass on the diagonal and hold the fields of a node together"};
     if (task.in_time && task.follows_bound)
       return {"async", "none", "the steps are so short that every asynchronous iteration converges"};
     if (task.in_time && task.has_newton && task.long_steps && !on_device)

@@ -12,7 +12,7 @@ namespace leopard
     bool        in_time           = false;  ///< steps in time: the mass stands on the diagonal, and shorter steps make it dominant
     bool        follows_bound     = false;  ///< steps are so short that every asynchronous iteration converges
     bool        consistent_mass   = false;  ///< not diagonal, so that relaxations diverge however short the steps are
-    bool        quasi_stationary  = false;  ///< there are species without a time derivative, whose rows have no mass
+    unsigned    quasi_stationary  = 0;      ///< species without a time derivative, whose rows have no mass
     bool        long_steps        = false;  ///< the general time loop with steps that follow an error estimate: soon too long for relaxations
     bool        has_newton        = false;  ///< the matrix is a Jacobian; otherwise it is symmetric and positive (semi-)definite
     bool        may_be_indefinite = false;  ///< the reaction may outweigh diffusion, as indefiniteness() judges
@@ -42,7 +42,7 @@ namespace leopard
    *   |-----------------------------------------------------|--------------------------|----------------------------------------------------------|
    *   | a preconditioner is given                           | cg or gmres with it      | cg where the matrix is symmetric and positive definite   |
    *   | 'Newton/Forcing' is fixed iterations                | async                    | such a number is meant for a relaxation                  |
-   *   | quasi-stationary species                            | gmres, ilu               | no mass in their rows; amg field by field stagnates      |
+   *   | quasi-stationary species; several on a small mesh   | gmres, ilu; direct       | no mass in their rows; amg field by field stagnates      |
    *   | steps within the asynchronous bound                 | async                    | it converges for certain, in a few iterations            |
    *   | steps in time, explicit reaction                    | cg, chebyshev            | symmetric; short steps need few iterations and no levels |
    *   | the same, general loop, error-controlled: small; else | direct; gmres, amg | long steps are indefinite systems; others stagnate |

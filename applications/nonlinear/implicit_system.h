@@ -39,8 +39,9 @@ namespace leopard
    * vectors, no mesh and no dimension. Of constrained unknowns, those with m = 0, G is zero, and the reaction is not
    * asked for.
    *
-   * Rows of quasi-stationary fields, of which M is zero, are multiplied by max(1, (a + s)/k m_i / (K_ii + m_i)), in G and
-   * in J: norms then weigh what is missing there as what is missing in the other rows, where short steps make a large.
+   * Rows of quasi-stationary fields, of which M is zero, are multiplied by max(1, (a + s)/k m_i / (K_ii + m_i)), in G
+   * and in J: norms then weigh what is missing there as what is missing in the other rows, where short steps make a
+   * large.
    */
   class ImplicitSystem
   {

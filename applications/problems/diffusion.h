@@ -54,7 +54,7 @@ namespace leopard
     /** 1 of what is no tensor; 2 or 3 of a tensor in so many dimensions. */
     unsigned int dimension() const { return entries.size() == 6 ? 3 : entries.size() == 3 ? 2 : 1; }
     /** Whether the field does not diffuse. */
-    bool is_zero() const { return !is_tensor() && entries[0].is_number() && entries[0].number() == 0.; }
+    bool is_zero() const { return !is_tensor() && (scale == 0. || (entries[0].is_number() && entries[0].number() == 0.)); }
     /** Whether it does not depend on the place. */
     bool is_constant() const;
 

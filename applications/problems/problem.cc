@@ -120,6 +120,11 @@ namespace leopard
     return none;
   }
 
+  bool Problem::is_quasi_stationary(unsigned int c) const
+  {
+    return std::binary_search(quasi_stationary().begin(), quasi_stationary().end(), c);
+  }
+
   ManufacturedSolution Problem::manufactured() const
   {
     ManufacturedSolution result;

@@ -56,6 +56,7 @@ namespace leopard
     virtual bool                     time_dependent() const { return false; }
     /** Fields of a problem in time that have no time derivative: their equation holds at every time. Ascending. */
     virtual const std::vector<unsigned int> &quasi_stationary() const;
+    bool                                     is_quasi_stationary(unsigned int c) const;
     /** Whether r_c is not zero; a problem without reaction is linear. */
     virtual bool has_reaction() const { return false; }
     /** Whether the fields are concentrations, which should not be negative. */

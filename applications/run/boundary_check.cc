@@ -89,9 +89,9 @@ namespace leopard
       return (3. * exact(p) - 4. * exact(p + inwards) + exact(p + 2. * inwards)) / (2. * h);
     }
 
-    /** -n . J of the exact solution, see FieldTransport. */
+    /** -n . J of the exact solution, see FieldTransport. @param size is at least that of C u_d. */
     template <int dim>
-    double transported_flux(const Problem &problem, const Exact &of, const Point<dim> &p, const Tensor<1, dim> &normal, double h)
+    double transported_flux(const Problem &problem, const Exact &of, const Point<dim> &p, const Tensor<1, dim> &normal, double h, double &size)
     {
       const FieldTransport *transport = problem.transport();
       if (transport == nullptr)
@@ -103,7 +103,10 @@ namespace leopard
       double flux = 0.;
       for (const FieldTransport::CrossTerm &term : transport->cross_terms())
         if (term.field == of.field)
-          flux += coefficients[term.expression] * slope(problem, {term.partner, of.time}, p, normal, h);
+          {
+            flux += coefficients[term.expression] * slope(problem, {term.partner, of.time}, p, normal, h);
+            size = std::max(size, std::abs(coefficients[term.expression] * u[term.partner]));
+          }
       for (const FieldTransport::AdvectionTerm &term : transport->advection_terms())
         for (unsigned int d = 0; d < (term.field == of.field ? dim : 0); ++d)
           flux -= coefficients[term.expression + d] * normal[d] * u[of.field];
@@ -175,10 +178,12 @@ namespace leopard
                     }
                   else
                     a = problem.diffusion(of.field, to_3d(p));
-                  const double carried = transported_flux(problem, of, p, face.normal_vector(k), h);
+                  double       carried_size = 0.;
+                  const double carried      = transported_flux(problem, of, p, face.normal_vector(k), h, carried_size);
                   fluxes.add(flux, a * slope(problem, of, p, direction, h) + carried, to_3d(p), of.time, id);
                   // the precision of slopes, and those of the solution elsewhere
-                  fluxes.scale = std::max({fluxes.scale, 1e-4 * a * std::abs(exact(p)) / cell->diameter(), 1e-3 * a * size / length});
+                  fluxes.scale =
+                    std::max({fluxes.scale, 1e-4 * (a * std::abs(exact(p)) + carried_size) / cell->diameter(), 1e-3 * a * size / length});
                 }
             }
     }

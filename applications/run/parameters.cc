@@ -227,7 +227,8 @@ namespace leopard
       throw Error("'" + problem->name() + "/Exact solution' is given without its source, and 'Mesh/Growth' is " + growth.law +
                   ", which the derivation does not know\n  expected: the source, or 0");
     for (const BoundaryConditions &of_field : problem->boundary_conditions)
-      if (problem->time_dependent() && of_field.values.depends_on_time() && !discretization.lumped_mass && !discretization.finite_differences)
+      if (problem->time_dependent() && of_field.values.depends_on_time() && !discretization.lumped_mass && !discretization.finite_differences &&
+          !problem->is_quasi_stationary(&of_field - problem->boundary_conditions.data()))
         throw Error(
           "'" + of_field.values.entry_name() +
           "' depends on t, and 'Discretization/Mass matrix' is consistent, which would need the values' derivative in time\n  expected: set Mass "
@@ -314,6 +315,11 @@ namespace leopard
     if (time.follows_bound())
       throw Error(given + "Step control' is " + time.step_control +
                   ": no step is so short that the rows of their equations are dominated by the mass\n  expected: another step control");
+    if (time.negative_values == "clip")
+      throw Error(given + "Negative values' is clip: clipped values do not satisfy their equations\n  expected: stop or ignore");
+    if (linear_solver.is_relaxation())
+      throw Error("'" + problem->name() + "/Quasi-stationary species' is given, and 'Linear solver/Method' is " + linear_solver.method +
+                  ", which has no hold on rows without mass\n  expected: automatic, gmres or direct");
   }
 
   void Parameters::check_symmetry() const
@@ -338,6 +344,10 @@ namespace leopard
       return;
     const std::string where =
       linear_solver.method == "multigrid" ? "'Linear solver/Method' is multigrid" : "'Linear solver/Preconditioner' is multigrid";
+    for (unsigned int c = 0; c < problem->fields().size(); ++c)
+      if (problem->is_quasi_stationary(c) || problem->does_not_diffuse(c))
+        throw Error(where + ", but " + problem->fields()[c] + (problem->is_quasi_stationary(c) ? " is quasi-stationary" : " does not diffuse") +
+                    ", and its levels would be empty\n  expected: gmres with another preconditioner (ilu, amg), direct, or automatic");
     if (linear_solver.method == "multigrid" && problem->fields().size() > 1)
       throw Error(where + ", but the problem " + problem->name() + " has " + std::to_string(problem->fields().size()) +
                   " fields\n  expected: gmres with the preconditioner multigrid, which treats each field by itself");

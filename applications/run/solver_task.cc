@@ -116,7 +116,7 @@ namespace leopard
     task.in_time           = problem.time_dependent();
     task.follows_bound     = parameters.time.follows_bound();
     task.consistent_mass   = !discretization.lumped_mass && !discretization.finite_differences;
-    task.quasi_stationary  = !problem.quasi_stationary().empty();
+    task.quasi_stationary  = problem.quasi_stationary().size();
     task.long_steps        = has_long_steps(parameters);
     task.has_newton        = problem.has_reaction() && !(task.in_time && parameters.time.explicit_reaction());
     task.fixed_iterations  = task.has_newton && parameters.newton.forcing == "fixed iterations";

@@ -170,10 +170,10 @@ namespace leopard
     if (problem.transport() != nullptr)
       return "it knows no cross-diffusion and advection";
     if (!problem.quasi_stationary().empty())
-      return "all its fields have a time derivative";
+      return "it knows no species without a time derivative";
     for (unsigned int c = 0; c < problem.fields().size(); ++c)
       if (problem.does_not_diffuse(c))
-        return "all its fields diffuse, and " + problem.fields()[c] + " does not";
+        return "it knows no species that do not diffuse";
     const auto kinetics = problem.library_kinetics();
     if (!kinetics)
       return "its reaction is the same at all places and times, and that of the problem is not";

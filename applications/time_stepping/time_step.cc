@@ -126,9 +126,9 @@ namespace leopard
     if (field < 0 || (parameters.negative_values == "ignore" && !problem.fields_are_concentrations()))
       return;
     const double part = -values.minimum[field] / values.size[field], harmless = parameters.adaptive() ? parameters.stepping.error_tolerance : 1e-3;
-    const std::string found = problem.fields()[field] + " becomes negative, " + format("%.3g", values.minimum[field]) +
-                              weight_of_negative(part, values.size[field], part > harmless, parameters.adaptive()) + ", in the step from time " +
-                              format("%.8g", start);
+    const std::string found =
+      problem.fields()[field] + (may_be_negative[field] ? " is negative, " : " becomes negative, ") + format("%.3g", values.minimum[field]) +
+      weight_of_negative(part, values.size[field], part > harmless, parameters.adaptive()) + ", in the step from time " + format("%.8g", start);
     if (parameters.negative_values == "stop")
       throw ConvergenceFailure(
         found + " with step size " + format("%.4g", step_size) +
@@ -192,8 +192,7 @@ namespace leopard
         double       old     = 0.;
         for (int l = 0; l < n_levels - 1; ++l)
           old += factors.history[l] * sum[l + 1];
-        const auto &still  = problem.quasi_stationary();
-        balances[c].change = std::binary_search(still.begin(), still.end(), c) ? 0. : dt / factors.implicit * (sum[0] - old);
+        balances[c].change = problem.is_quasi_stationary(c) ? 0. : dt / factors.implicit * (sum[0] - old);
         balances[c].reaction =
           dt * (sum[n_levels] + sum[n_levels + 1] + sum[n_levels + 2] - (problem.absorption(c) + growth.factors(control.time).dilution) * sum[0]);
       }

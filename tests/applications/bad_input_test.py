@@ -125,7 +125,7 @@ class BadInput(Program):
                 " set Reaction v = b - u^2*v\n set Diffusion u = 1\n set Diffusion v = 10\nend\n")
         file = self.write("free.prm", text)
         cases = [(file, settings, says) for settings, says in (
-                (["Turing/Reaction u=a - u + u^2*w"], ["free.prm", "'Turing/Reaction u'", "at position 13, 'w'", "no species or constant 'w'", "an expression in u, v with the constants a, b"]),
+                (["Turing/Reaction u=a - u + u^2*w"], ["free.prm", "'Turing/Reaction u'", "at position 13, 'w'", "no species or constant 'w'", "an expression in u, v, x, y, z, t with the constants a, b"]),
                 (["Turing/Reaction v=b - u^2*v)"], ["'Turing/Reaction v'", "at position 10, ')'"]),
                 (["Turing/Reaction u=a + heaviside(u)"], ["at position 5", "there is no function 'heaviside'"]),
                 (["Turing/Reaction u=step(u - 0.5) - u"], ["'Turing/Reaction u'", "at position 1", "its derivative cannot be formed, as 'step' has none"]),
@@ -137,7 +137,7 @@ class BadInput(Program):
                 (["Turing/Species=u, exp"], ["'exp' has a meaning"]),
                 (["Turing/Species=x, y"], ["means a coordinate"]),
                 (["Turing/Diffusion v="], ["'Turing/Diffusion v' is missing", "one positive number"]),
-                (["Turing/Diffusion v=0"], ["'Turing/Diffusion v' is '0'", "a positive number"]),
+                (["Turing/Diffusion v=-1"], ["'Turing/Diffusion v' is '-1'", "zero, a positive number"]),
                 (["Turing/Diffusion v=ten"], ["a positive number"]),
                 (["Turing/Constants=a: 0.1, b"], ["'Turing/Constants' has the item 'b'", "for example 'a: 0.1, b: 1 - a'"]),
                 (["Turing/Constants=a: 0.1, u: 1"], ["'Turing/Constants' has a value for 'u'"]),

@@ -153,7 +153,7 @@ class QuasiStationary(Program):
         file = file.replace("set Initial value u = (1 + x)*(1 - 1)", "set Initial value u = 0").replace("subsection Turing\n", "subsection Turing\n set Boundary values v = automatic\n set Source u = 0\n set Source v = 0\n")
         said = self.leopard(self.write("rest.prm", file), "Linear solver/Method=automatic")
         self.assertIn("u_t = gamma f_u, v_t", said)
-        self.assertIn("u does not", said)
+        self.assertIn("it knows no species that do not diffuse", said)
         self.assertAlmostEqual(self.column("rest", "maximum of u")[-1], 2 * (1 - math.exp(-0.5)), delta=1e-4)
         self.assertAlmostEqual(self.column("rest", "minimum of u")[-1], 1 - math.exp(-0.5), delta=1e-4)
 
@@ -168,7 +168,11 @@ class QuasiStationaryThatCannotBe(Program):
             (plain, ["Turing/Noise v=1"], ["'Turing/Noise v' is given, and random forces act on what has a time derivative"]),
             (plain, ["Time stepping/Scheme=SBDF2"], ["'Turing/Quasi-stationary species' is given, and 'Time stepping/Scheme' is SBDF2", "implicit Euler, BDF2 or BDF3"]),
             (plain, ["Time stepping/Step control=asynchronous bound"], ["'Time stepping/Step control' is asynchronous bound", "another step control"]),
-            (plain, ["Time stepping/Engine=fused"], ["'Time stepping/Engine' is fused", "all its fields have a time derivative"]),
+            (plain, ["Time stepping/Engine=fused"], ["'Time stepping/Engine' is fused", "it knows no species without a time derivative"]),
+            (plain, ["Time stepping/Negative values=clip"], ["clipped values do not satisfy their equations"]),
+            (plain, ["Linear solver/Method=ssor"], ["'Linear solver/Method' is ssor", "automatic, gmres or direct"]),
+            (plain, ["Linear solver/Method=gmres", "Linear solver/Preconditioner=multigrid"], ["v is quasi-stationary", "ilu"]),
+            (file, ["Linear solver/Method=gmres", "Linear solver/Preconditioner=multigrid"], ["u does not diffuse", "ilu"]),
             (file, ["Turing/Diffusion u=-1"], ["'Turing/Diffusion u' is '-1'", "expected: zero, a positive number"])])
 
     def test_equations_that_determine_nothing(self):
@@ -176,11 +180,36 @@ class QuasiStationaryThatCannotBe(Program):
         self.failed_run(file, "Turing/Reaction w=u", says=["no values of the quasi-stationary species for a disturbance with the wave number 0", "an equation for each that contains it"])
         small = ["Mesh/Global refinements=3", "Turing/Steady state=none", "Linear solver/Method=direct"]
         self.failed_run(file, *small, "Turing/Reaction w=u", says=["no values of the quasi-stationary species are found at time zero: the direct solver found a singular matrix", "equations that determine them"])
+        undetermined = ["found at time zero: their equations do not determine them"]
+        for entries in (["Reaction w=0"], ["Reaction w=exp(w)"], ["Reaction w=u", "Diffusion w=1", "Initial value u=cos(pi*x)", "Initial value w=3", "Perturbation=0"]):
+            self.failed_run(file, "Mesh/Global refinements=3", "Mesh/Upper corner=2", "Turing/Steady state=none", "Turing/Cross-diffusion w=", *[f"Turing/{entry}" for entry in entries], says=undetermined)
         self.failed_run(file, *small, "Turing/Reaction w=1 + w^2", "Turing/Cross-diffusion w=", says=["no values of the quasi-stationary species are found at time zero", "nearer"])
+
+    def test_wave_numbers_at_which_they_are_not_determined(self):
+        """An activator that is at once: 0 = 100 u - k^2 u - ... at k = 10, beside which growth has no bound."""
+        file = self.write("activator.prm", "set Problem = turing\nsubsection Turing\n set Kinetics = FitzHugh-Nagumo\n set gamma = 100\n set Quasi-stationary species = u\nend\nsubsection Mesh\n set Global refinements = 3\nend\n")
+        self.failed_run(file, says=["disturbance with the wave number 10:", "'Turing/Steady state = none'"])
+        self.leopard(file, "Turing/Quasi-stationary species=v", "Time stepping/End time=1e-4")
+
+    def test_quadratic_simplices(self):
+        """Weights at the vertices of quadratic triangles are zero, of tetrahedra negative."""
+        mesh = ["Mesh/Domain=file", "Mesh/Global refinements=0", "Discretization/Degree=2", "Discretization/Mass matrix=consistent"]
+        plain = self.write("plain.prm", text(exact=STILL, refinements=0))
+        self.failed_run(plain, *mesh, f"Mesh/File={MESHES}/square_triangles_41.msh", says=["at whose vertices weights are zero, and v is quasi-stationary", "set Degree = 1"])
+        tetrahedra = ["Dimension=3", f"Mesh/File={MESHES}/cube_tetrahedra_22.msh", "Mesh/Domain=file"]
+        for degree, fails in (("2", True), ("1", False)):
+            settings = [*mesh, *tetrahedra, "Turing/Quasi-stationary species=", f"Discretization/Degree={degree}", "Time stepping/End time=0.05"]
+            if fails:
+                self.failed_run(plain, *settings, says=["at whose vertices weights are negative", "steps would be unstable", "a mesh of hexahedra"])
+            else:
+                self.leopard(plain, *settings)
 
     def test_short_disturbances_that_grow(self):
         file = FILES / "gallery/swift_hohenberg.prm"
         self.failed_run(file, "Turing/Cross-diffusion w=u: -1", says=["grow however short they are", "'Turing/Steady state = none'"])
+        # those of a species at rest neither grow nor decay
+        rest = ["Quasi-stationary species=", "Reaction u=0", "Cross-diffusion u=", "Cross-diffusion w=", "Diffusion w=1", "Reaction w=u - w"]
+        self.leopard(file, "Mesh/Global refinements=3", "Time stepping/End time=0.1", *[f"Turing/{entry}" for entry in rest])
 
 
 if __name__ == "__main__":

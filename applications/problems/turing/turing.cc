@@ -82,7 +82,7 @@ namespace leopard
              ", kappa = " + to_string(diffusion(1, {}));
     std::string text = "Turing system: ";
     for (unsigned int c = 0; c < species.size(); ++c)
-      text += (std::binary_search(still.begin(), still.end(), c) ? "0" : species[c] + "_t") + " = gamma " +
+      text += (is_quasi_stationary(c) ? "0" : species[c] + "_t") + " = gamma " +
               (uses_expressions() ? "f_" + species[c] : std::string(c == 0 ? "f" : "g")) + (diffusions[c].is_zero() ? "" : " + ") +
               diffusions[c].description(species[c]) + (carried ? carried->description(c) : "") + ", ";
     return text + kinetics->formula() + ", gamma = " + text_of(gamma);
@@ -337,7 +337,7 @@ namespace leopard
                       field + "\n  expected: " + (reaction.empty() ? "one expression" : "one positive number, or an expression,") +
                       " for each species");
         reactions.push_back({"Turing/Reaction " + field, reaction});
-        diffusions.push_back(read_diffusion(prm, field));
+        diffusions.push_back(read_diffusion(prm, field, true));
       }
     kinetics = std::make_shared<ExpressionKinetics>(species, reactions, constants, comm, pictures);
   }
@@ -359,11 +359,11 @@ namespace leopard
       }
   }
 
-  Diffusion Turing::read_diffusion(dealii::ParameterHandler &prm, const std::string &field) const
+  Diffusion Turing::read_diffusion(dealii::ParameterHandler &prm, const std::string &field, bool may_be_zero) const
   {
     const std::string scalar = "Diffusion " + field, tensor = "Diffusion tensor " + field;
     if (prm.get(tensor).empty())
-      return Diffusion("Turing/" + scalar, prm.get(scalar), constants, pictures, uses_expressions() || field != species[0]);
+      return Diffusion("Turing/" + scalar, prm.get(scalar), constants, pictures, may_be_zero);
     if (!prm.get(scalar).empty())
       throw Error("'Turing/" + scalar + "' and 'Turing/" + tensor + "' are given\n  expected: one of the two");
     return Diffusion::tensor("Turing/" + tensor, prm.get(tensor), constants, dimension, pictures);
@@ -377,9 +377,10 @@ namespace leopard
       throw Error("'Turing/kappa' is '" + kappa + "', which names the time t\n  expected: a number, or an expression in x, y, z");
     if (is_given("v") && !is_number(kappa, kinetics->default_kappa()))
       throw Error("'Turing/Diffusion v' and 'Turing/kappa' are given\n  expected: one of the two");
-    const Diffusion of_u = is_given("u") ? read_diffusion(prm, "u") : Diffusion(1.);
-    diffusions           = {
-                of_u, is_given("v") ? read_diffusion(prm, "v") : Diffusion(Coefficient("Turing/kappa", kappa, constants, pictures), of_u, constants, pictures)};
+    const Diffusion of_u = is_given("u") ? read_diffusion(prm, "u", is_given("v")) : Diffusion(1.); // kappa is against that of u
+    diffusions           = {of_u,
+                  is_given("v") ? read_diffusion(prm, "v", true)
+                                          : Diffusion(Coefficient("Turing/kappa", kappa, constants, pictures), of_u, constants, pictures)};
   }
 
   std::string Turing::diffusion_entry(unsigned int c) const
@@ -475,6 +476,6 @@ namespace leopard
 
   double Turing::perturbed(unsigned int c, const dealii::Point<3> &x, double value) const
   {
-    return perturbation == 0. ? value : value * (1. + perturbation * uniform_at({x[0], x[1], x[2]}, c, seed));
+    return perturbation == 0. || is_quasi_stationary(c) ? value : value * (1. + perturbation * uniform_at({x[0], x[1], x[2]}, c, seed));
   }
 } // namespace leopard

@@ -78,7 +78,7 @@ namespace leopard
     void      read_images(dealii::ParameterHandler &prm);
     void      read_kinetics(dealii::ParameterHandler &prm);
     void      read_constants_of_kinetics(dealii::ParameterHandler &prm);
-    Diffusion read_diffusion(dealii::ParameterHandler &prm, const std::string &field) const;
+    Diffusion read_diffusion(dealii::ParameterHandler &prm, const std::string &field, bool may_be_zero) const;
     void      read_diffusion_of_built_in(dealii::ParameterHandler &prm);
     void      read_noise(dealii::ParameterHandler &prm);
     void      read_transport(dealii::ParameterHandler &prm);

@@ -35,6 +35,15 @@ namespace leopard
 
   namespace
   {
+    [[noreturn]] void throw_undetermined(double k)
+    {
+      throw Error("the Turing analysis finds no values of the quasi-stationary species for a disturbance with the wave number " +
+                  dealii::Patterns::Tools::to_string(k) +
+                  ": their equations do not determine them, and disturbances with wave numbers beside it may grow without bound\n  expected: "
+                  "an equation for each that contains it, with diffusion that does not weigh out what the reaction makes of it, or "
+                  "'Turing/Steady state = none', which leaves the analysis out");
+    }
+
     /**
      * A_ee - A_es A_ss^-1 A_se for rows and columns s that are `still`, and the others e. @param k the wave number, for
      * a message.
@@ -53,11 +62,7 @@ namespace leopard
           A_es.extract_submatrix_from(A, e, s);
           A_se.extract_submatrix_from(A, s, e);
           if (std::abs(A_ss.determinant()) <= 1e-14 * std::pow(A_ss.linfty_norm(), s.size()))
-            throw Error(
-              "the Turing analysis finds no values of the quasi-stationary species for a disturbance with the wave number " +
-              dealii::Patterns::Tools::to_string(k) +
-              ": their equations do not determine them\n  expected: an equation for each that contains it, or 'Turing/Steady state = none', "
-              "which leaves the analysis out");
+            throw_undetermined(k);
           A_ss.gauss_jordan();
           A_ss.mmult(found, A_se);
           FullMatrix<double> effect(e.size(), e.size());
@@ -194,6 +199,39 @@ namespace leopard
       if (!std::isfinite(entry))
         throw Error("the derivatives of the kinetics are not finite at the homogeneous steady state"
                     "\n  expected: other constants, or 'Turing/Steady state = none', which leaves the analysis out");
+    check_quasi_stationary();
+  }
+
+  void TuringAnalysis::check_quasi_stationary() const
+  {
+    const unsigned int n = system.still.size();
+    if (n == 0)
+      return;
+    // J_ss - s D_ss = A + (z - s) D_ss, A = J_ss - z D_ss, has no inverse where 1/(s - z) is an eigenvalue of A^-1 D_ss
+    const std::vector<double> D = system.full_diffusion();
+    const double              z = -0.7237 * std::max(largest_entry(system.jacobian), 1e-300) / std::max(largest_entry(D), 1e-300);
+    FullMatrix<double>        A(n, n), D_ss(n, n), product(n, n);
+    for (unsigned int c = 0; c < n; ++c)
+      for (unsigned int d = 0; d < n; ++d)
+        {
+          const unsigned int at = system.still[c] * system.n() + system.still[d];
+          D_ss(c, d)            = D[at];
+          A(c, d)               = system.jacobian[at] - z * D[at];
+        }
+    if (std::abs(A.determinant()) <= 1e-14 * std::pow(A.linfty_norm(), n))
+      throw_undetermined(0.);
+    A.gauss_jordan();
+    A.mmult(product, D_ss);
+    LAPACKFullMatrix<double> scaled(n);
+    scaled = product;
+    scaled.compute_eigenvalues();
+    for (unsigned int c = 0; c < n; ++c)
+      {
+        const std::complex<double> value = scaled.eigenvalue(c);
+        const double               s = z + 1. / value.real(), largest = 1e12 * std::abs(z); // beyond: zero up to rounding
+        if (value.imag() == 0. && value.real() > 0. && s >= -1e-10 * std::abs(z) && s < largest)
+          throw_undetermined(std::sqrt(std::max(0., s)));
+      }
   }
 
   double TuringAnalysis::zero() const
@@ -242,7 +280,7 @@ namespace leopard
     for (const double limit = 1e12 * s; s < limit; s *= 2.)
       {
         double further = s;
-        while (further <= beyond * s && growth(further) < -zero())
+        while (further <= beyond * s && !(growth(further) > zero()))
           further *= 2.;
         if (further > beyond * s)
           return s;

@@ -162,6 +162,10 @@ namespace leopard
     /** What counts as zero against rounding errors (of kinetics that conserve a mass). */
     double zero() const;
     void   check_system() const;
+    /**
+     * @throws Error if there is a wave number at which the equations of quasi-stationary species do not determine them.
+     */
+    void check_quasi_stationary() const;
     /** A number s such that no disturbance with k^2 > s grows. */
     double largest_unstable() const;
     /** The same where not all species diffuse and have a time derivative, by looking at wave numbers beyond. */
