@@ -25,6 +25,7 @@
 #include <deal.II/lac/sparsity_tools.h>
 #include <deal.II/numerics/vector_tools_boundary.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -133,6 +134,24 @@ namespace leopard
     check_singularity();
   }
 
+  namespace
+  {
+    /**
+     * Whether there is a reaction that is not zero for all values, as diffusion alone has it in a file with
+     * expressions.
+     */
+    bool reacts(const Problem &problem)
+    {
+      if (!problem.has_reaction() || problem.reaction_depends_on_place())
+        return problem.has_reaction();
+      const std::size_t   n = problem.fields().size();
+      std::vector<double> u(n, 0.7), rates(n), slopes(n * n);
+      problem.reaction(1, u.data(), rates.data(), slopes.data());
+      const auto is_not_zero = [](double x) { return x != 0.; };
+      return std::any_of(rates.begin(), rates.end(), is_not_zero) || std::any_of(slopes.begin(), slopes.end(), is_not_zero);
+    }
+  } // namespace
+
   template <int dim, int spacedim>
   void Discretization<dim, spacedim>::check_simplices() const
   {
@@ -148,7 +167,7 @@ namespace leopard
     const std::string weights =
       "'Discretization/Degree' is 2 on a mesh of " +
       std::string(dim == 2 ? "triangles, at whose vertices weights are zero" : "tetrahedra, at whose vertices weights are negative");
-    if (dim == 3 && problem.has_reaction())
+    if (dim == 3 && reacts(problem))
       throw Error(weights +
                   ": the reaction acts at the nodes with these, and steps would be unstable\n  expected: set Degree = 1, or a mesh of hexahedra");
     for (unsigned int c = 0; c < components; ++c)
