@@ -170,10 +170,8 @@ namespace leopard
     if (dim == 3 && reacts(problem))
       throw Error(weights +
                   ": the reaction acts at the nodes with these, and steps would be unstable\n  expected: set Degree = 1, or a mesh of hexahedra");
-    for (unsigned int c = 0; c < components; ++c)
-      if (problem.is_quasi_stationary(c) || problem.does_not_diffuse(c))
-        throw Error(weights + ", and " + problem.fields()[c] + (problem.is_quasi_stationary(c) ? " is quasi-stationary" : " does not diffuse") +
-                    ": nothing holds its values there\n  expected: set Degree = 1, or a mesh of quadrilaterals");
+    if (const std::string missing = problem.what_is_missing(); !missing.empty())
+      throw Error(weights + ", and " + missing + ": nothing holds its values there\n  expected: set Degree = 1, or a mesh of quadrilaterals");
   }
 
   template <int dim, int spacedim>

@@ -40,6 +40,11 @@ namespace leopard
     matrix.reinit(system.stiffness);
     find_node_entries();
     set_mass_factor(0.);
+    // until linearize() makes it J the matrix has a diagonal, as solvers need it that are made for it before
+    double *const j = local_values(matrix);
+    for (std::size_t row = 0; row + 1 < row_offsets.size(); ++row)
+      if (double &diagonal = j[node_entries[row * n + row % n]]; diagonal == 0.)
+        diagonal = system.lumped_mass.begin()[row];
   }
 
   void ImplicitSystem::find_node_entries()
@@ -109,10 +114,6 @@ namespace leopard
     const double *m       = a == 0. ? nullptr : local_values(system.mass);
     for (int p = 0; p < n_local; ++p)
       l[p] = j[p] = m == nullptr ? k[p] : k[p] + a * m[p];
-    // until linearize() makes it J the matrix has a diagonal, as solvers need it that are made for it before
-    for (std::size_t row = 0; row + 1 < row_offsets.size(); ++row)
-      if (double &diagonal = j[node_entries[row * n + row % n]]; diagonal == 0.)
-        diagonal = system.lumped_mass.begin()[row];
   }
 
   void ImplicitSystem::residual(const HostVector &u, const HostVector *history, HostVector &r) const
@@ -172,12 +173,6 @@ namespace leopard
         if (holds && !is_still[row % n])
           j[node_entries[static_cast<std::size_t>(row) * n + row % n]] = m[row];
       }
-  }
-
-  void ImplicitSystem::hold_evolving(bool hold)
-  {
-    holds = hold;
-    ++version;
   }
 
   bool ImplicitSystem::linearize(const HostVector &u)

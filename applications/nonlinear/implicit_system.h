@@ -58,7 +58,7 @@ namespace leopard
      * Whether from now on only quasi-stationary fields are unknown: G is zero in the rows of the others, and J has a
      * diagonal there and nothing else.
      */
-    void hold_evolving(bool hold);
+    void hold_evolving(bool hold) { holds = hold; }
     /** The time at which residual() and linearize() take what depends on it. */
     void set_time(double t) { time = t; }
 

@@ -125,6 +125,15 @@ namespace leopard
     return std::binary_search(quasi_stationary().begin(), quasi_stationary().end(), c);
   }
 
+  std::string Problem::what_is_missing() const
+  {
+    const std::vector<std::string> names = fields();
+    for (unsigned int c = 0; c < names.size(); ++c)
+      if (is_quasi_stationary(c) || does_not_diffuse(c))
+        return names[c] + (is_quasi_stationary(c) ? " is quasi-stationary" : " does not diffuse");
+    return "";
+  }
+
   ManufacturedSolution Problem::manufactured() const
   {
     ManufacturedSolution result;

@@ -77,6 +77,10 @@ namespace leopard
     virtual const Diffusion *diffusion_tensor(unsigned int /*c*/) const { return nullptr; }
     /** Whether a_c is zero everywhere. */
     virtual bool does_not_diffuse(unsigned int /*c*/) const { return false; }
+    /**
+     * "w is quasi-stationary", "w does not diffuse": of the first field for which one is so; empty if there is none.
+     */
+    std::string what_is_missing() const;
     /** The entry that a_c is from, for messages. */
     virtual std::string diffusion_entry(unsigned int /*c*/) const { return name(); }
     /** Whether all a_c are numbers that do not depend on x, as far as is known. */

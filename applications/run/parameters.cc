@@ -344,10 +344,9 @@ namespace leopard
       return;
     const std::string where =
       linear_solver.method == "multigrid" ? "'Linear solver/Method' is multigrid" : "'Linear solver/Preconditioner' is multigrid";
-    for (unsigned int c = 0; c < problem->fields().size(); ++c)
-      if (problem->is_quasi_stationary(c) || problem->does_not_diffuse(c))
-        throw Error(where + ", but " + problem->fields()[c] + (problem->is_quasi_stationary(c) ? " is quasi-stationary" : " does not diffuse") +
-                    ", and its levels would be empty\n  expected: gmres with another preconditioner (ilu, amg), direct, or automatic");
+    if (const std::string missing = problem->what_is_missing(); !missing.empty())
+      throw Error(where + ", but " + missing +
+                  ", and its levels would be empty\n  expected: gmres with another preconditioner (ilu, amg), direct, or automatic");
     if (linear_solver.method == "multigrid" && problem->fields().size() > 1)
       throw Error(where + ", but the problem " + problem->name() + " has " + std::to_string(problem->fields().size()) +
                   " fields\n  expected: gmres with the preconditioner multigrid, which treats each field by itself");

@@ -184,6 +184,12 @@ class Program(unittest.TestCase):
             self.assertEqual(len(row), len(columns))
         return columns, rows
 
+    def column(self, name, start):
+        """The values in the first column of the statistics whose name starts so."""
+        columns, rows = self.statistics(name)
+        at = next(i for i, column in enumerate(columns) if column.startswith(start))
+        return [row[at] for row in rows]
+
     def table(self, directory, name):
         """The rows of a CSV file, all with as many cells as there are columns."""
         with open(directory / name, newline="", encoding="utf-8") as stream:

@@ -26,11 +26,6 @@ FOURTH_ORDER = {  # in a strip without flux through its ends; growth rate of cos
 
 
 class QuasiStationary(Program):
-    def column(self, name, start):
-        columns, rows = self.statistics(name)
-        at = next(i for i, column in enumerate(columns) if column.startswith(start))
-        return [row[at] for row in rows]
-
     def test_orders_in_space(self):
         for method in ("finite differences", "finite elements"):
             self.expect_rate("square", text(exact=STILL, more=f"subsection Discretization\n set Method = {method}\nend\n"))

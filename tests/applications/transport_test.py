@@ -114,11 +114,6 @@ class TransportRates(Program):
 
 
 class Transported(Program):
-    def column(self, name, start):
-        columns, rows = self.statistics(name)
-        at = next(i for i, column in enumerate(columns) if column.startswith(start))
-        return [row[at] for row in rows]
-
     def test_a_pattern_is_carried(self):
         """In a periodic box a flow that carries both fields changes nothing but the place; what the mesh does to it is of second order."""
         file, off = self.write("pattern.prm", PATTERN), []

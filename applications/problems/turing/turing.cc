@@ -211,8 +211,8 @@ namespace leopard
       Anything(),
       "Diffusion coefficient D of " + field + " in div(D grad " + field +
         "), a number (0: it does not diffuse) or an expression in x, y, z; needed for kinetics 'expressions'. Others have 1 for u and kappa times "
-        "that for v unless it is "
-        "given, as the literature has it on a domain of its size: with 'gamma' = 1 times and lengths are then those of the literature. "
+        "that for v unless it is given, as the literature has it on a domain of its size: with 'gamma' = 1 times and lengths are then those of the "
+        "literature. "
         "Dimensionless.");
     prm.declare_entry(
       "Diffusion tensor " + field,

@@ -35,6 +35,11 @@ namespace leopard
 
   namespace
   {
+    bool is_singular(const FullMatrix<double> &A)
+    {
+      return !(std::abs(A.determinant()) > 1e-14 * std::pow(A.linfty_norm(), A.m()));
+    }
+
     [[noreturn]] void throw_undetermined(double k)
     {
       throw Error("the Turing analysis finds no values of the quasi-stationary species for a disturbance with the wave number " +
@@ -48,7 +53,7 @@ namespace leopard
      * A_ee - A_es A_ss^-1 A_se for rows and columns s that are `still`, and the others e. @param k the wave number, for
      * a message.
      */
-    LAPACKFullMatrix<double> without(const FullMatrix<double> &A, const std::vector<bool> &still, double k)
+    FullMatrix<double> without(const FullMatrix<double> &A, const std::vector<bool> &still, double k)
     {
       std::vector<unsigned int> e, s;
       for (unsigned int c = 0; c < A.m(); ++c)
@@ -61,7 +66,7 @@ namespace leopard
           A_ss.extract_submatrix_from(A, s, s);
           A_es.extract_submatrix_from(A, e, s);
           A_se.extract_submatrix_from(A, s, e);
-          if (std::abs(A_ss.determinant()) <= 1e-14 * std::pow(A_ss.linfty_norm(), s.size()))
+          if (is_singular(A_ss))
             throw_undetermined(k);
           A_ss.gauss_jordan();
           A_ss.mmult(found, A_se);
@@ -69,15 +74,12 @@ namespace leopard
           A_es.mmult(effect, found);
           rest.add(-1., effect);
         }
-      LAPACKFullMatrix<double> result(e.size());
-      result = rest;
-      return result;
+      return rest;
     }
 
-    /** Of what without() leaves, the one with the largest real part first. */
-    std::vector<std::complex<double>> eigenvalues_of(const FullMatrix<double> &A, const std::vector<bool> &still, double k)
+    /** LAPACK ends the program over what is not finite, with the exit code 0. @param k as above. */
+    void check_numbers(const FullMatrix<double> &A, double k)
     {
-      // LAPACK ends the program over what is not finite, with the exit code 0
       for (unsigned int c = 0; c < A.m(); ++c)
         for (unsigned int d = 0; d < A.m(); ++d)
           if (!std::isfinite(A(c, d)))
@@ -85,7 +87,16 @@ namespace leopard
               "the Turing analysis meets numbers beyond the range of double precision, at the wave number " + dealii::Patterns::Tools::to_string(k) +
               "\n  expected: constants, 'Turing/gamma' and diffusion coefficients of another size, or 'Turing/Steady state = none', which leaves the "
               "analysis out");
-      LAPACKFullMatrix<double> matrix = without(A, still, k);
+    }
+
+    /** Of what without() leaves, the one with the largest real part first. */
+    std::vector<std::complex<double>> eigenvalues_of(const FullMatrix<double> &A, const std::vector<bool> &still, double k)
+    {
+      check_numbers(A, k);
+      const FullMatrix<double> rest = without(A, still, k);
+      check_numbers(rest, k);
+      LAPACKFullMatrix<double> matrix(rest.m());
+      matrix = rest;
       matrix.compute_eigenvalues();
       std::vector<std::complex<double>> values(matrix.m());
       for (unsigned int c = 0; c < matrix.m(); ++c)
@@ -218,10 +229,11 @@ namespace leopard
           D_ss(c, d)            = D[at];
           A(c, d)               = system.jacobian[at] - z * D[at];
         }
-    if (std::abs(A.determinant()) <= 1e-14 * std::pow(A.linfty_norm(), n))
+    if (is_singular(A))
       throw_undetermined(0.);
     A.gauss_jordan();
     A.mmult(product, D_ss);
+    check_numbers(product, 0.);
     LAPACKFullMatrix<double> scaled(n);
     scaled = product;
     scaled.compute_eigenvalues();
@@ -306,7 +318,7 @@ namespace leopard
           D(c, d) = all_D[c * n + d];
           J(c, d) = system.jacobian[c * n + d];
         }
-    if (!(std::abs(D.determinant()) > 1e-14 * std::pow(D.linfty_norm(), n)) && !system.is_parabolic())
+    if (!system.is_parabolic() && is_singular(D))
       return {}; // not all eigenvalues are finite
     if (system.cross.empty())
       for (unsigned int c = 0; c < n; ++c)
