@@ -36,7 +36,8 @@ namespace leopard
 
   /**
    * What 'Linear solver/Method' = automatic stands for: the first row that applies. Measured in
-   * benchmarks/results/2026-11-22_default_solvers_host.md.
+   * benchmarks/results/2026-11-22_default_solvers_host.md, quasi-stationary species in
+   * 2026-11-26_quasi_stationary_host.md.
    *
    *   | when                                                | method, preconditioner   | why                                                      |
    *   |-----------------------------------------------------|--------------------------|----------------------------------------------------------|
