@@ -297,12 +297,12 @@ namespace leopard::reaction_diffusion
       }
   }
 
-  /** A disturbance of a hundred thousandth of what Newton's method may leave grows as it should. */
+  /** A disturbance of a thousandth of what Newton's method may leave grows as it should. */
   TEST_P(ReactionDiffusion, SmallDisturbancesAreFollowed)
   {
     const NodeGrid grid      = unit_grid(33, 2);
     const double   steady[2] = {0.919145, 0.792366 / (0.919145 * 0.919145)};
-    Vector         initial   = smooth_fields(grid, 1e-10);
+    Vector         initial   = smooth_fields(grid, 1e-8);
     for (long i = 0; i < grid.n_nodes(); ++i)
       {
         initial[i] += steady[0] - 0.92;
@@ -326,7 +326,37 @@ namespace leopard::reaction_diffusion
     const Vector exact = disturbance(0.), found = disturbance(0.01);
     const double size = largest_difference(exact, Vector(exact.size(), 0.));
     EXPECT_LT(size, 1e-5) << "it is small yet";
-    EXPECT_LT(largest_difference(found, exact), 0.02 * size);
+    EXPECT_LT(largest_difference(found, exact), 0.05 * size);
+  }
+
+  /**
+   * What is homogeneous stays so to rounding, through many steps in one call: parts of a grid that compute the nodes
+   * between them twice must find the same.
+   */
+  TEST_P(ReactionDiffusion, ManyStepsKeepWhatIsHomogeneous)
+  {
+    const NodeGrid grid    = unit_grid(33, 2);
+    const long     n       = grid.n_nodes();
+    StepperOptions options = fixed_steps(GetParam(), Scheme::bdf2, 1e-6);
+    options.kinetics.gamma = 100.; // what is not homogeneous decays
+    for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2})
+      for (const double size : {1e-5, 2e-4})
+        {
+          Vector u(2 * n, 0.85);
+          std::fill(u.begin() + n, u.end(), 0.97);
+          options.stepping.scheme       = scheme;
+          options.stepping.step_size    = size;
+          options.stepping.newton_floor = 1e-12;
+          Stepper stepper(grid, options);
+          stepper.start(u.data());
+          EXPECT_EQ(stepper.advance(1000., GetParam() == Backend::reference ? 100 : 600, 0.), StopReason::step_limit);
+          stepper.solution(u.data());
+          for (int c = 0; c < 2; ++c)
+            {
+              const auto range = std::minmax_element(u.begin() + c * n, u.begin() + (c + 1) * n);
+              EXPECT_LT(*range.second - *range.first, 1e-10) << "scheme " << static_cast<int>(scheme) << ", " << size;
+            }
+        }
   }
 
   TEST_P(ReactionDiffusion, OrderInSpace)

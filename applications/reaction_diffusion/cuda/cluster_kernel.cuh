@@ -254,24 +254,30 @@ namespace leopard::reaction_diffusion
         column.to_above = cluster::map(d + tile.cell(v, column.x, -1), rank + v.tiles_x);
     }
 
+    /**
+     * Tiles compute the nodes of their margins, too, which must be to the last bit what the neighbours have: a
+     * difference would grow in each extrapolation, unseen by the residual. So it is said which operations there are,
+     * which the compiler otherwise chooses anew where it places this code.
+     */
     __device__ void predict(const Scheme &scheme)
     {
       double2       *u   = level(-1);
       const double2 *u_n = level(0), *u_o = level(1), *u_p = level(2);
       for_cells([&](int i) {
-        double2 sum = make_double2(scheme.prediction[0] * u_n[i].x, scheme.prediction[0] * u_n[i].y);
+        double2 sum = make_double2(__dmul_rn(scheme.prediction[0], u_n[i].x), __dmul_rn(scheme.prediction[0], u_n[i].y));
         if (scheme.prediction[1] != 0.)
-          sum = make_double2(sum.x + scheme.prediction[1] * u_o[i].x, sum.y + scheme.prediction[1] * u_o[i].y);
+          sum = make_double2(__fma_rn(scheme.prediction[1], u_o[i].x, sum.x), __fma_rn(scheme.prediction[1], u_o[i].y, sum.y));
         if (scheme.prediction[2] != 0.)
-          sum = make_double2(sum.x + scheme.prediction[2] * u_p[i].x, sum.y + scheme.prediction[2] * u_p[i].y);
+          sum = make_double2(__fma_rn(scheme.prediction[2], u_p[i].x, sum.x), __fma_rn(scheme.prediction[2], u_p[i].y, sum.y));
         u[i] = sum;
       });
     }
 
+    /** See predict(). */
     __device__ void update()
     {
       double2 *u = level(-1);
-      for_cells([&](int i) { u[i] = make_double2(u[i].x + d[i].x, u[i].y + d[i].y); });
+      for_cells([&](int i) { u[i] = make_double2(__dadd_rn(u[i].x, d[i].x), __dadd_rn(u[i].y, d[i].y)); });
     }
 
     __device__ void sweep(int n_sweeps)
