@@ -15,7 +15,7 @@ namespace leopard
   using namespace dealii;
 
   template <int dim>
-  UniformGrid find_uniform_grid(const Discretization<dim, dim> &discretization)
+  UniformGrid find_uniform_grid(const Discretization<dim, dim> &discretization, const std::vector<bool> &periodic)
   {
     UniformGrid result;
     if (discretization.on_simplices()) // even where its nodes are on a grid
@@ -45,7 +45,16 @@ namespace leopard
         result.grid.spacing[d] = length / (result.grid.n[d] - 1);
       }
 
-    bool all_on_grid = true;
+    const long n_all = result.grid.n_nodes();
+    for (unsigned int d = 0; d < dim && d < periodic.size(); ++d)
+      if (periodic[d])
+        {
+          result.grid.periodic[d] = true;
+          --result.grid.n[d];
+        }
+    const IndexSet copies      = discretization.periodic_copies();
+    bool           all_on_grid = true;
+    unsigned int   unknown     = 0;
     for (const types::global_dof_index dof : owned)
       {
         types::global_dof_index node = 0;
@@ -53,16 +62,22 @@ namespace leopard
           {
             const double place = (points.at(dof)[d] + largest[dim + d]) / result.grid.spacing[d];
             all_on_grid        = all_on_grid && std::abs(place - std::round(place)) < 1e-3;
-            node               = node * result.grid.n[d] + std::lround(place);
+            const long i       = std::lround(place);
+            node               = node * result.grid.n[d] + (result.grid.periodic[d] ? i % result.grid.n[d] : i);
           }
-        result.nodes.push_back(node);
+        if (!result.grid.is_periodic() || !copies.is_element(dof))
+          {
+            result.unknowns.push_back(unknown);
+            result.nodes.push_back(node);
+          }
+        ++unknown;
       }
     // nodes at different places on the grid's, as many as it has
-    const bool as_many = static_cast<long>(discretization.dof_handler.n_dofs()) == result.grid.n_nodes();
+    const bool as_many = static_cast<long>(discretization.dof_handler.n_dofs()) == n_all;
     result.found       = Utilities::MPI::min(static_cast<int>(all_on_grid && as_many), discretization.comm) != 0;
     return result;
   }
 
-  template UniformGrid find_uniform_grid<2>(const Discretization<2> &);
-  template UniformGrid find_uniform_grid<3>(const Discretization<3> &);
+  template UniformGrid find_uniform_grid<2>(const Discretization<2> &, const std::vector<bool> &);
+  template UniformGrid find_uniform_grid<3>(const Discretization<3> &, const std::vector<bool> &);
 } // namespace leopard

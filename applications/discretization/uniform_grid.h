@@ -15,12 +15,16 @@ namespace leopard
   /** The nodes of a mesh as a grid with x fastest. */
   struct UniformGrid
   {
-    reaction_diffusion::NodeGrid                 grid;
-    std::vector<dealii::types::global_dof_index> nodes;         ///< of each scalar degree of freedom that the rank owns: the grid's node
+    reaction_diffusion::NodeGrid grid;
+    std::vector<unsigned int>    unknowns;              ///< which of the scalar degrees of freedom that the rank owns are nodes: no periodic copies
+    std::vector<dealii::types::global_dof_index> nodes; ///< of each of them: the grid's node
     bool                                         found = false; ///< whether the mesh is such a grid: a rectangle or a box with equal cells
   };
 
-  /** Looks at the nodes themselves. Collective. */
+  /**
+   * Looks at the nodes themselves. Collective. @param periodic directions, in which the last nodes, which are copies of
+   * the first ones, are left out; none: all nodes are there, copies or not.
+   */
   template <int dim>
-  UniformGrid find_uniform_grid(const Discretization<dim, dim> &discretization);
+  UniformGrid find_uniform_grid(const Discretization<dim, dim> &discretization, const std::vector<bool> &periodic = {});
 } // namespace leopard

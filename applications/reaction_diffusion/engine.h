@@ -59,6 +59,10 @@ namespace leopard::reaction_diffusion
   std::unique_ptr<Engine> make_host_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs);
   std::unique_ptr<Engine> make_host_engine(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks);
   std::unique_ptr<Engine> make_reference_engine(const MeshLaplacian &mesh, const StepperOptions &options);
+  // of an exponential scheme, one rank
+  std::unique_ptr<Engine> make_exponential_host_engine(const NodeGrid &grid, const StepperOptions &options);
+  std::unique_ptr<Engine> make_exponential_reference_engine(const MeshLaplacian &mesh, const StepperOptions &options);
+  std::unique_ptr<Engine> make_exponential_cuda_engine(const NodeGrid &grid, const StepperOptions &options);
   /** @throws DeviceError without CUDA. */
   std::unique_ptr<Engine> make_cuda_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs);
   std::unique_ptr<Engine> make_cuda_engine(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks);

@@ -40,6 +40,32 @@ namespace leopard::reaction_diffusion
     void require_backend_of_several(const StepperOptions &options, const Ranks *ranks)
     {
       require(ranks == nullptr || options.backend != Backend::reference, "the backend is reference and there are several ranks", "host or cuda");
+      require(ranks == nullptr || !is_exponential(options.stepping.scheme), "the scheme is ETDRK4 and there are several ranks", "one rank");
+    }
+
+    /** @param ranks null: one rank. */
+    std::unique_ptr<Engine> make_engine(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks)
+    {
+      const bool exponential = is_exponential(options.stepping.scheme);
+      require(!exponential || options.backend == Backend::reference,
+              "the scheme is ETDRK4 and the domain a mesh",
+              "a grid, whose modes are known, or the backend reference, which computes those of small meshes");
+      if (options.backend == Backend::reference)
+        return exponential ? make_exponential_reference_engine(mesh, options) : make_reference_engine(mesh, options);
+      return options.backend == Backend::host ? make_host_engine(mesh, options, ranks) : make_cuda_engine(mesh, options, ranks);
+    }
+
+    /** @param slabs null: one rank. */
+    std::unique_ptr<Engine> make_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs)
+    {
+      if (options.backend == Backend::reference)
+        return make_engine(laplacian_of(grid), options, nullptr);
+      require(!grid.is_periodic() || is_exponential(options.stepping.scheme),
+              "the grid is periodic",
+              "the scheme ETDRK4, the backend reference, or the grid's rows, laplacian_of()");
+      if (is_exponential(options.stepping.scheme))
+        return options.backend == Backend::host ? make_exponential_host_engine(grid, options) : make_exponential_cuda_engine(grid, options);
+      return options.backend == Backend::host ? make_host_engine(grid, options, slabs) : make_cuda_engine(grid, options, slabs);
     }
   } // namespace
 
@@ -117,6 +143,9 @@ namespace leopard::reaction_diffusion
     require(s.bound_fraction == 0. || !has_explicit_reaction(s.scheme),
             "steps follow the asynchronous bound, but with an explicit reaction every step has a convergent iteration",
             "another scheme");
+    require(!is_exponential(s.scheme) || (s.bound_fraction == 0. && growth.law == GrowthLaw::none),
+            "the scheme is ETDRK4, and steps follow the asynchronous bound or the domain grows",
+            "another scheme; this one has no such bound and its modes do not grow");
     require(s.newton_tolerance >= 0. && s.newton_floor >= 0. && std::isfinite(s.newton_tolerance) && std::isfinite(s.newton_floor),
             "the tolerances of Newton's method are " + std::to_string(s.newton_tolerance) + " and " + std::to_string(s.newton_floor),
             "finite numbers that are not negative");
@@ -180,9 +209,7 @@ namespace leopard::reaction_diffusion
       options.validate();
       require_backend_of_several(options, slabs.get());
       grid.validate(static_cast<int>(options.diffusion.size()));
-      auto       engine = options.backend == Backend::reference ? make_reference_engine(laplacian_of(grid), options)
-                          : options.backend == Backend::host    ? make_host_engine(grid, options, slabs)
-                                                                : make_cuda_engine(grid, options, slabs);
+      auto       engine = make_engine(grid, options, slabs);
       const long n_own  = slabs != nullptr ? slabs->own_grid().n_nodes() : grid.n_nodes();
       implementation    = std::make_unique<Implementation>(std::move(engine), options, n_own, grid.n_nodes(), largest_row(grid), 0.);
     });
@@ -199,9 +226,7 @@ namespace leopard::reaction_diffusion
               "of " + std::to_string(ranks == nullptr ? 0 : ranks->owner.size()) + " nodes the owners are given",
               "of as many as the mesh has, " + std::to_string(mesh.n_nodes()));
       checked_count(static_cast<double>(mesh.n_nodes()) * static_cast<double>(options.diffusion.size()), "values of all fields on the mesh");
-      auto       engine = options.backend == Backend::reference ? make_reference_engine(mesh, options)
-                          : options.backend == Backend::host    ? make_host_engine(mesh, options, ranks)
-                                                                : make_cuda_engine(mesh, options, ranks);
+      auto       engine = make_engine(mesh, options, ranks);
       const long n_own  = ranks != nullptr ? static_cast<long>(ranks->own_nodes().size()) : mesh.n_nodes();
       implementation = std::make_unique<Implementation>(std::move(engine), options, n_own, mesh.n_nodes(), mesh.largest_row(), mesh.largest_excess());
     });

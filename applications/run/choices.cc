@@ -26,13 +26,23 @@ namespace leopard
     if (parameters.time.engine == "general")
       return "it is asked for";
     const std::string why_not = FusedSteps::why_not(*parameters.problem, parameters.time, parameters.newton, linear);
+    if (why_not.empty() && parameters.time.exponential())
+      return !parameters.discretization.finite_differences      ? "'Discretization/Method' is finite elements"
+             : parameters.growth.grows()                        ? "'Mesh/Growth' is " + parameters.growth.law
+             : !parameters.problem->has_constant_coefficients() ? "a coefficient depends on the place or the direction"
+                                                                : "";
     return why_not.empty() && !parameters.discretization.finite_differences && !parameters.discretization.lumped_mass
              ? "it needs a lumped mass matrix"
              : why_not;
   }
 
-  void refuse_fused_time_loop(const std::string &why_not)
+  void refuse_fused_time_loop(const TimeParameters &time, const std::string &why_not)
   {
+    if (time.exponential())
+      throw Error("'Time stepping/Scheme' is " + time.scheme + ", which needs a grid and the fused time loop: " + why_not +
+                  "\n  expected: finite differences on a rectangle or a box with zero flux or periodic boundaries, constant coefficients and no "
+                  "growth, on one rank; or the "
+                  "scheme BDF2 or BDF3");
     throw Error("'Time stepping/Engine' is fused, but this time loop cannot be used here: " + why_not +
                 "\n  expected: settings that it can do, or 'Engine' = automatic or general");
   }
@@ -43,8 +53,10 @@ namespace leopard
       return "";
     const LinearSolverParameters &linear  = parameters.linear_solver;
     const std::string             why_not = why_general_time_loop(parameters, linear);
-    if (parameters.time.engine == "fused" && !why_not.empty())
-      refuse_fused_time_loop(why_not);
+    if ((parameters.time.engine == "fused" || parameters.time.exponential()) && !why_not.empty())
+      refuse_fused_time_loop(parameters.time, why_not);
+    if (parameters.time.exponential())
+      return "time loop: fused, exponential steps, if the mesh is a rectangle or a box";
     if (!why_not.empty())
       linear.check_precision();
     const std::string general = (linear.automatic ? linear.choice() : linear.name());

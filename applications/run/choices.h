@@ -8,6 +8,7 @@ namespace leopard
 {
   struct LinearSolverParameters;
   struct Parameters;
+  struct TimeParameters;
 
   /**
    * What was chosen where the file leaves it to the program, in lines for a log: the discretization, and the linear
@@ -29,5 +30,5 @@ namespace leopard
   std::string why_general_time_loop(const Parameters &parameters, const LinearSolverParameters &linear);
 
   /** "'Time stepping/Engine' is fused, but ..." @throws Error, always. */
-  [[noreturn]] void refuse_fused_time_loop(const std::string &why_not);
+  [[noreturn]] void refuse_fused_time_loop(const TimeParameters &time, const std::string &why_not);
 } // namespace leopard

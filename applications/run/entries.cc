@@ -127,8 +127,23 @@ namespace leopard
     return time_dependent ? row.in_time : row.in_cycles;
   }
 
+  namespace
+  {
+    /** Of the solvers' sections only who works. */
+    bool is_of_solvers(const std::string &entry)
+    {
+      const std::string section = entry.substr(0, entry.find('/'));
+      for (const std::string name : {"Backend", "Threads", "Device", "Waiting", "GPUs"})
+        if (entry == "Linear solver/" + name)
+          return false;
+      return section == "Newton" || section == "Linear solver" || section == "Multigrid";
+    }
+  } // namespace
+
   std::string why_not_used(const std::string &entry, const RunKind &run)
   {
+    if (entry_rows::in_time(run) && run.parameters.time.exponential() && is_of_solvers(entry))
+      return "a step of " + run.parameters.time.scheme + " solves no system of equations";
     if (run.parameters.cases.empty())
       return find(entry).why_not_used(run, entry);
     if (entry == "Smoother study/Cases")

@@ -301,8 +301,12 @@ namespace leopard
         FusedSteps::Domain domain;
         if (why_not.empty())
           domain = choose_domain(why_not);
-        if (time.engine == "fused" && !why_not.empty())
-          refuse_fused_time_loop(why_not);
+        if (time.exponential() && why_not.empty())
+          why_not = domain.mesh != nullptr    ? "the domain is no uniform grid of nodes"
+                    : domain.slabs != nullptr ? "there are " + std::to_string(Utilities::MPI::n_mpi_processes(context.comm)) + " ranks"
+                                              : "";
+        if ((time.engine == "fused" || time.exponential()) && !why_not.empty())
+          refuse_fused_time_loop(time, why_not);
         if (!why_not.empty())
           {
             linear.check_precision();
@@ -316,8 +320,8 @@ namespace leopard
         auto fused = std::make_unique<FusedSteps>(
           domain, context.comm, problem, context.parameters.growth, time, context.parameters.newton, linear, integrator->next_step_size());
         if (says_it)
-          context.log.line("time loop: fused, " + fused->stepper.description() + asynchronous);
-        context.provenance.json()["linear_solver"] = "sweeps and multigrid of the fused time loop";
+          context.log.line("time loop: fused, " + fused->stepper.description() + (time.exponential() ? "" : asynchronous));
+        context.provenance.json()["linear_solver"] = time.exponential() ? "none" : "sweeps and multigrid of the fused time loop";
         integrator->use_fused_steps(std::move(fused));
       }
 
@@ -328,8 +332,9 @@ namespace leopard
         // GPUs share a grid with two fields; with another number they step by its rows
         const bool by_rows = linear.backend == "cuda" && problem.fields().size() != 2 && Utilities::MPI::n_mpi_processes(context.comm) > 1;
         if constexpr (dim == spacedim)
-          if (parameters.finite_differences && !by_rows && problem.has_constant_coefficients() && !context.parameters.mesh.is_periodic())
-            if (const UniformGrid grid = find_uniform_grid(discretization); grid.found)
+          if (parameters.finite_differences && !by_rows && problem.has_constant_coefficients() &&
+              (time.exponential() || !context.parameters.mesh.is_periodic()))
+            if (const UniformGrid grid = find_uniform_grid(discretization, context.parameters.mesh.periodic); grid.found)
               return FusedSteps::on_grid(grid, time, linear, context.comm, why_not);
         return FusedSteps::on_mesh(system, discretization, problem, time, linear, why_not);
       }

@@ -190,9 +190,13 @@ namespace leopard
       if (problem.absorption(c) != 0.)
         return "it knows no absorption";
     if (backend_of(linear) == Backend::cuda && !reaction_diffusion::runs_on_gpu(time.stepping.scheme))
-      return "on a GPU it knows schemes of order 1 and 2 only";
+      return "on a GPU it does not know BDF3";
     if (time.negative_values == "clip")
       return "it does not clip negative values";
+    if (linear.n_gpus > 1)
+      return "'Linear solver/GPUs' is " + std::to_string(linear.n_gpus) + ", and its ranks have a GPU each";
+    if (time.exponential()) // without linear solver and Newton's method
+      return "";
     if (!linear.free && (!linear.uses_block_async() || linear.has_factors()))
       return "'Linear solver/Method' asks for another solver than async, and no preconditioner async";
     if (linear.has_tau())
@@ -207,8 +211,6 @@ namespace leopard
       return "'Linear solver/Schedule' is synchronous, and its sweeps are asynchronous";
     if (linear.block_async.has_asynchronous_inner_iteration())
       return "'Linear solver/Two stage' is " + to_string(linear.block_async.two_stage) + ", and its sweeps are block-asynchronous";
-    if (linear.n_gpus > 1)
-      return "'Linear solver/GPUs' is " + std::to_string(linear.n_gpus) + ", and its ranks have a GPU each";
     return "";
   }
 
@@ -219,11 +221,10 @@ namespace leopard
     if (!why_not.empty())
       return {};
     Domain domain;
-    domain.grid  = grid.grid;
-    domain.nodes = grid.nodes;
-    domain.slabs = make_grid_slabs(grid.grid, backend_of(linear), comm, why_not);
-    domain.unknowns.resize(domain.nodes.size());
-    std::iota(domain.unknowns.begin(), domain.unknowns.end(), 0u);
+    domain.grid     = grid.grid;
+    domain.nodes    = grid.nodes;
+    domain.slabs    = make_grid_slabs(grid.grid, backend_of(linear), comm, why_not);
+    domain.unknowns = grid.unknowns;
     domain.own_nodes.resize(domain.slabs != nullptr ? domain.slabs->own_grid().n_nodes() : grid.grid.n_nodes());
     const dealii::types::global_dof_index plane = grid.grid.n_nodes() / grid.grid.n[grid.grid.is_flat() ? 1 : 2];
     std::iota(domain.own_nodes.begin(), domain.own_nodes.end(), domain.slabs != nullptr ? domain.slabs->first() * plane : 0);

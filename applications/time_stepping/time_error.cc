@@ -31,8 +31,9 @@ namespace leopard
     if (run.adaptive())
       {
         other.stepping.error_tolerance *= tolerance_ratio;
-        // errors of a step go like its power p + 1; all steps are to grow alike, those that are limited, too
-        other.stepping.largest_step *= std::pow(tolerance_ratio, 1. / (reaction_diffusion::order_of(run.stepping.scheme) + 1));
+        // estimated errors go like a power of the step; all steps are to grow alike, those that are limited, too
+        other.stepping.largest_step *= std::pow(
+          tolerance_ratio, 1. / reaction_diffusion::order_of_estimate(run.stepping.scheme, reaction_diffusion::order_of(run.stepping.scheme)));
       }
     else if (run.follows_bound())
       other.stepping.bound_fraction *= 0.5;

@@ -91,16 +91,17 @@ namespace leopard
 
     /** @param rejected since the last line. @param seconds_left negative: not known. */
     std::string
-    step_line(const StepReport &report, const Rejections &rejected, const TimeIntegrator &integrator, double end_time, double seconds_left)
+    step_line(const StepReport &report, const Rejections &rejected, const TimeIntegrator &integrator, const TimeParameters &time, double seconds_left)
     {
-      return format("step %7u  t = %-12.6g dt = %-10.3e Newton %2d  linear %5d  residual %9.2e  %5.1f %%%s",
+      const std::string solved = time.exponential()
+                                   ? format("error %.2e of the tolerance", report.error_estimate)
+                                   : format("Newton %2d  linear %5d  residual %9.2e", report.newton_steps, report.linear_iterations, report.residual);
+      return format("step %7u  t = %-12.6g dt = %-10.3e %s  %5.1f %%%s",
                     integrator.step_number(),
                     integrator.time(),
                     report.step_size,
-                    report.newton_steps,
-                    report.linear_iterations,
-                    report.residual,
-                    100. * std::min(1., integrator.time() / end_time),
+                    solved.c_str(),
+                    100. * std::min(1., integrator.time() / time.end_time),
                     seconds_left < 0. ? "" : ("  left " + duration(seconds_left)).c_str()) +
              (rejected.total() > 0 ? format("  (%ld rejected: ", rejected.total()) + reasons_of(rejected) + ")" : "");
     }
@@ -269,7 +270,7 @@ namespace leopard
         if (line_due)
           {
             wall_at_line = wall;
-            log.line(step_line(report, result.rejected - rejected_at_line, integrator, end_time, last ? -1. : time_left(t, wall)));
+            log.line(step_line(report, result.rejected - rejected_at_line, integrator, time_parameters, last ? -1. : time_left(t, wall)));
             rejected_at_line = result.rejected;
           }
         if (line_due || (writes_fields && parameters.log_every == 0))

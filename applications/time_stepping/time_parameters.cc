@@ -97,12 +97,18 @@ namespace leopard
                   format("%g", stepping.smallest_step) + " and 'Largest step' = " + format("%g", stepping.largest_step));
     if (step_control == "fixed")
       check_fixed_step(stepping.step_size);
-    if (!adaptive() && reaction_diffusion::order_of(stepping.scheme) > 2)
+    if (!adaptive() && stepping.scheme == reaction_diffusion::Scheme::bdf3)
       throw Error(
         "'Time stepping/Scheme' is " + scheme + ", and 'Step control' is " + step_control +
         ": the first steps of this scheme are of lower order, and their errors would remain\n  expected: 'Step control' = error-controlled, or BDF2");
     if (follows_bound() && explicit_reaction())
       throw Error("'Time stepping/Step control' is asynchronous bound, but with the scheme " + scheme +
                   " every step size has a convergent iteration\n  expected: another step control, or a scheme with implicit reaction");
+    if (follows_bound() && exponential())
+      throw Error("'Time stepping/Step control' is asynchronous bound, but the scheme " + scheme +
+                  " iterates nothing\n  expected: another step control, or an implicit scheme");
+    if (exponential() && engine == "general")
+      throw Error("'Time stepping/Scheme' is " + scheme +
+                  ", which the fused time loop has, and 'Engine' is general\n  expected: 'Engine' = automatic or fused, or another scheme");
   }
 } // namespace leopard

@@ -43,5 +43,7 @@ namespace leopard
      * Whether the reaction is taken from the old solutions, so that a step is a linear solve with a symmetric matrix.
      */
     bool explicit_reaction() const { return has_explicit_reaction(stepping.scheme); }
+    /** Whether a step solves no system of equations; of the fused time loop on a grid only. */
+    bool exponential() const { return is_exponential(stepping.scheme); }
   };
 } // namespace leopard

@@ -68,7 +68,8 @@ namespace leopard::reaction_diffusion
   TEST(Schemes, HaveTheirOrderWithVariableSteps)
   {
     for (const auto &[scheme, name, meaning] : schemes)
-      EXPECT_NEAR(std::log2(error_at_one(scheme, 64) / error_at_one(scheme, 128)), order_of(scheme), 0.1) << name;
+      if (!is_exponential(scheme))
+        EXPECT_NEAR(std::log2(error_at_one(scheme, 64) / error_at_one(scheme, 128)), order_of(scheme), 0.1) << name;
   }
 
   TEST(Schemes, EstimateTheirLocalError)
@@ -76,6 +77,8 @@ namespace leopard::reaction_diffusion
     for (const auto &[scheme, name, meaning] : schemes)
       for (const double size : {0.002, 0.003})
         {
+          if (is_exponential(scheme))
+            continue; // the engine estimates
           const SchemeStep step{scheme, order_of(scheme), size, {0.002, 0.0025, 0.0022}};
           const double     u[max_levels] = {exact(3.), exact(3. - 0.002), exact(3. - 0.0045), exact(3. - 0.0067)};
           double           extrapolated  = 0., weights[max_levels];
@@ -345,7 +348,10 @@ namespace leopard::reaction_diffusion
         {
           SchemeStep step{scheme, order_of(scheme), 1., {0.01, 0.02, 0.015}};
           step.step_size = step.asynchronous_bound(rate);
-          EXPECT_NEAR(step.coefficients().implicit * rate, 1., 1e-9) << name << ", " << rate;
+          if (is_exponential(scheme))
+            EXPECT_EQ(step.step_size, HUGE_VAL) << "nothing is iterated";
+          else
+            EXPECT_NEAR(step.coefficients().implicit * rate, 1., 1e-9) << name << ", " << rate;
         }
   }
 

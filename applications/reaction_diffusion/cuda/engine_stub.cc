@@ -15,4 +15,9 @@ namespace leopard::reaction_diffusion
   {
     no_cuda();
   }
+
+  std::unique_ptr<Engine> make_exponential_cuda_engine(const NodeGrid & /*grid*/, const StepperOptions & /*options*/)
+  {
+    no_cuda();
+  }
 } // namespace leopard::reaction_diffusion

@@ -89,6 +89,8 @@ namespace leopard::reaction_diffusion
         if (n[d] < (d == 2 ? 1 : 2))
           throw InvalidInput("the grid has " + std::to_string(n[d]) + " nodes in " + direction +
                              "\n  expected: at least 2, or 1 in z for two dimensions");
+        if (periodic[d] && n[d] < 3)
+          throw InvalidInput("the grid has " + std::to_string(n[d]) + " nodes in " + direction + ", in which it is periodic\n  expected: at least 3");
         if (!(spacing[d] >= 1e-100 && spacing[d] <= 1e100)) // its square is divided by
           throw InvalidInput("the grid's spacing in " + direction + " is " + std::to_string(spacing[d]) +
                              "\n  expected: a number from 1e-100 to 1e100");

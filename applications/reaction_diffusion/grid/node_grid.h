@@ -8,18 +8,21 @@ namespace leopard::reaction_diffusion
 {
   /**
    * A uniform grid of nodes on a rectangle or box, numbered with x fastest, with zero flux through its boundary:
-   * outermost nodes lie on the boundary and have half cells. In two dimensions n[2] = 1.
+   * outermost nodes lie on the boundary and have half cells. In two dimensions n[2] = 1. In a periodic direction the
+   * node behind the last one is the first: the period is n times the spacing.
    */
   struct NodeGrid
   {
-    std::array<int, 3>    n       = {2, 2, 1};    ///< nodes in x, y, z
-    std::array<double, 3> spacing = {1., 1., 1.}; ///< between them, dimensionless
+    std::array<int, 3>    n        = {2, 2, 1};    ///< nodes in x, y, z
+    std::array<double, 3> spacing  = {1., 1., 1.}; ///< between them, dimensionless
+    std::array<bool, 3>   periodic = {};           ///< of exponential steps and the backend reference only
 
+    bool is_periodic() const { return periodic[0] || periodic[1] || periodic[2]; }
     long n_nodes() const { return static_cast<long>(n[0]) * n[1] * n[2]; }
     bool is_flat() const { return n[2] == 1; }
     /**
-     * @throws InvalidInput for fewer than 2 nodes in a direction (z: 1 is fine), spacings that are not positive, or
-     * 2^31 values or more in all.
+     * @throws InvalidInput for fewer than 2 nodes in a direction (z: 1 is fine; periodic: 3), spacings that are not
+     * positive, or 2^31 values or more in all.
      */
     void validate(int n_species) const;
   };

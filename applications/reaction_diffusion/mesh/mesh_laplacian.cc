@@ -95,10 +95,12 @@ namespace leopard::reaction_diffusion
         int    stride = 1;
         for (int d = 0; d < 3; ++d)
           {
-            const Axis  &axis  = level.axis[d];
-            const int    k     = i / stride % level.n[d];
-            const int    to[2] = {i - stride, i + stride};
-            const double w[2]  = {axis.lower[k], axis.upper[k]};
+            const Axis  &axis = level.axis[d];
+            const int    n = level.n[d], k = i / stride % n;
+            const bool   around = grid.periodic[d]; // the first node is the last one's neighbour
+            const int    to[2]  = {around && k == 0 ? i + (n - 1) * stride : i - stride, around && k == n - 1 ? i - (n - 1) * stride : i + stride};
+            const double whole  = 1. / (grid.spacing[d] * grid.spacing[d]);
+            const double w[2]   = {around ? whole : axis.lower[k], around ? whole : axis.upper[k]};
             for (int side = 0; side < 2; ++side)
               if (w[side] != 0.)
                 {
@@ -106,7 +108,7 @@ namespace leopard::reaction_diffusion
                   result.matrix.values.push_back(-w[side]);
                   diagonal += w[side];
                 }
-            weight *= axis.weight[k];
+            weight *= around ? 1. : axis.weight[k];
             if (d < result.dimension)
               result.coordinates.push_back(k * grid.spacing[d]);
             stride *= level.n[d];

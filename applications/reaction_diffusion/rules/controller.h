@@ -33,7 +33,8 @@ namespace leopard::reaction_diffusion
    * divided by 1 + dt dilution (dt: what implicit would be without growth), so that implicit = dt diffusion / (1 + dt
    * dilution); diffusion_factor = diffusion and reaction_factor = 1 / diffusion are UniformGrowth::factors() at the new
    * time. The error estimate is that of SchemeStep, from e = u - prediction, in the IMEX scheme plus reaction_error
-   * times (the extrapolated reaction - r(u)). Every step does at least one Newton step.
+   * times (the extrapolated reaction - r(u)). Every step does at least one Newton step, but those of an exponential
+   * scheme (ExponentialStep): there `predict` is the whole step, and the sums are those after `correct`.
    */
   struct Controller : StepControl, SchemeCoefficients
   {
@@ -187,6 +188,8 @@ namespace leopard::reaction_diffusion
 
     LEOPARD_HOST_DEVICE Action after_prediction(const Sums &sums)
     {
+      if (is_exponential(options.scheme)) // the whole step is done
+        return sums.are_finite() ? judge(sums) : reject(StopReason::blow_up);
       predicting                     = false;
       last_ratio                     = 1.;
       norm                           = std::sqrt(sums.residual);

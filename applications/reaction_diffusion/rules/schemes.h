@@ -15,7 +15,8 @@ namespace leopard::reaction_diffusion
     implicit_euler,
     bdf2,
     bdf3,
-    imex_bdf2 ///< Ascher, Ruuth, Wetton 1995, recommended for patterns by Ruuth 1995; with variable steps Wang, Ruuth 2008
+    imex_bdf2, ///< Ascher, Ruuth, Wetton 1995, recommended for patterns by Ruuth 1995; with variable steps Wang, Ruuth 2008
+    etdrk4     ///< see ExponentialStep
   };
 
   struct SchemeName
@@ -34,7 +35,14 @@ namespace leopard::reaction_diffusion
      "smaller the tolerance is"},
     {Scheme::imex_bdf2,
      "SBDF2",
-     "order 2, diffusion as in BDF2, the reaction explicit, so that a step is one linear solve with a constant matrix instead of Newton's method"}};
+     "order 2, diffusion as in BDF2, the reaction explicit, so that a step is one linear solve with a constant matrix instead of Newton's method"},
+    {Scheme::etdrk4,
+     "ETDRK4",
+     "order 4, exponential: on a rectangle or a box with zero flux or periodic boundaries and one rank, diffusion and the mean linearized reaction "
+     "are integrated exactly "
+     "in "
+     "the modes of the Laplacian, the rest of the reaction by a Runge-Kutta method; the fastest for accurate transients, while "
+     "steps stay short where a pattern has come to rest"}};
 
   /** @throws InvalidInput. */
   inline Scheme find_scheme(const std::string &name)
@@ -45,18 +53,24 @@ namespace leopard::reaction_diffusion
     throw InvalidInput("there is no scheme '" + name + "'\n  expected: a name of the list in rules/schemes.h, BDF2 for one");
   }
 
+  /** Whether a step needs no old solution but the last one, and no linear solver: see ExponentialStep. */
+  LEOPARD_HOST_DEVICE inline bool is_exponential(Scheme scheme)
+  {
+    return scheme == Scheme::etdrk4;
+  }
+
   LEOPARD_HOST_DEVICE inline int order_of(Scheme scheme)
   {
-    return scheme == Scheme::implicit_euler ? 1 : scheme == Scheme::bdf3 ? 3 : 2;
+    return scheme == Scheme::implicit_euler ? 1 : scheme == Scheme::bdf3 ? 3 : scheme == Scheme::etdrk4 ? 4 : 2;
   }
 
   /** Old solutions that the scheme of the highest order and its error estimate need. */
   constexpr int max_levels = 4;
 
-  /** Old solutions that are kept. */
+  /** Old solutions that are kept; of an exponential scheme the one before the last, for reports only. */
   LEOPARD_HOST_DEVICE inline int levels_kept(Scheme scheme)
   {
-    return order_of(scheme) == 3 ? 4 : 3;
+    return is_exponential(scheme) ? 2 : order_of(scheme) == 3 ? 4 : 3;
   }
 
   /**
@@ -74,6 +88,8 @@ namespace leopard::reaction_diffusion
    */
   LEOPARD_HOST_DEVICE inline int order_with(Scheme scheme, int n_levels)
   {
+    if (is_exponential(scheme))
+      return order_of(scheme);
     const int most = scheme == Scheme::bdf3 && n_levels > 1 ? n_levels - 1 : n_levels;
     return most < order_of(scheme) ? most : order_of(scheme);
   }
@@ -81,6 +97,12 @@ namespace leopard::reaction_diffusion
   LEOPARD_HOST_DEVICE inline bool has_explicit_reaction(Scheme scheme)
   {
     return scheme == Scheme::imex_bdf2;
+  }
+
+  /** The power of the step size that the estimated local error goes with; an embedded method of order 3 is ETDRK4's. */
+  LEOPARD_HOST_DEVICE inline int order_of_estimate(Scheme scheme, int order)
+  {
+    return is_exponential(scheme) ? order : order + 1;
   }
 
   /**
@@ -160,6 +182,8 @@ namespace leopard::reaction_diffusion
      */
     LEOPARD_HOST_DEVICE double error_factor() const
     {
+      if (is_exponential(scheme)) // the estimate is what the engine reports
+        return 1.;
       const double corrector = coefficients().implicit, predictor = distance(order);
       return corrector / (corrector + predictor);
     }
@@ -176,12 +200,12 @@ namespace leopard::reaction_diffusion
     /**
      * The largest step for which every asynchronous iteration converges on the Jacobian J: rho(|I - D^-1 J|) < 1 is
      * certain where the rows are dominant, that is for 1 / coefficients().implicit beyond a rate.
-     * @param rate Sums::row_rate, less the dilution; infinite steps will do if it is not positive, none (0) if it is
-     * not finite.
+     * @param rate Sums::row_rate, less the dilution; infinite steps will do if it is not positive or nothing is
+     * iterated (ETDRK4), none (0) if it is not finite.
      */
     LEOPARD_HOST_DEVICE double asynchronous_bound(double rate) const
     {
-      if (rate <= 0.)
+      if (rate <= 0. || is_exponential(scheme))
         return HUGE_VAL;
       if (!(rate < HUGE_VAL))
         return 0.;

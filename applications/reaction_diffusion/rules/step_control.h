@@ -49,7 +49,7 @@ namespace leopard::reaction_diffusion
 
     LEOPARD_HOST_DEVICE bool follows_bound() const { return options.bound_fraction > 0.; }
     /** With too few old solutions there is no estimate: these few steps are as small as the user made the first one. */
-    LEOPARD_HOST_DEVICE bool       can_estimate() const { return n_levels > order; }
+    LEOPARD_HOST_DEVICE bool       can_estimate() const { return n_levels > order || is_exponential(options.scheme); }
     LEOPARD_HOST_DEVICE SchemeStep scheme_step() const { return {options.scheme, order, step_size, {steps[0], steps[1], steps[2]}}; }
 
     /** Whether the run is to be given up; fixed steps are what they are. */
@@ -116,7 +116,7 @@ namespace leopard::reaction_diffusion
     {
       if (!options.error_controlled || !can_estimate())
         return true;
-      error_growth = 0.85 * std::pow(larger(1e-8, estimate), -1. / (order + 1));
+      error_growth = 0.85 * std::pow(larger(1e-8, estimate), -1. / order_of_estimate(options.scheme, order));
       return estimate <= 1.;
     }
 

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scheme ETDRK4 in the program: its fields are those of other schemes, what it cannot do is refused, and what it does not read is named."""
+import unittest
+
+from fused_time_loop_test import CASE
+from program import HostProgram, Program, has_gpu
+
+STEPS = ["Time stepping/Step size=1e-5", "Time stepping/End time=0.2", "Output/Interval=0.05", "Output/Log every=1"]
+ETD = "Time stepping/Scheme=ETDRK4"
+
+
+def run_case(test, *settings, **options):
+    said = test.leopard(test.write("case.prm", CASE.replace("set Relative tolerance = 1e-10", "")), *STEPS, *settings, **options)
+    columns, rows = test.statistics("case")
+    return said, {c: value for c, value in zip(columns, rows[-1]) if c.startswith(("minimum", "maximum", "mean"))}
+
+
+class ExponentialSteps(HostProgram):
+    def test_fields_are_those_of_another_scheme_in_fewer_steps(self):
+        _, exact = run_case(self, "Time stepping/Scheme=BDF3", "Time stepping/Error tolerance=1e-7")
+        bdf3 = self.run_json("case")["time_loop"]["steps"]
+        for tolerance, most in (("1e-4", 2e-3), ("1e-6", 2e-5)):
+            said, found = run_case(self, ETD, f"Time stepping/Error tolerance={tolerance}")
+            for name, value in exact.items():
+                self.assertAlmostEqual(found[name], value, delta=most, msg=f"{name}, {tolerance}")
+            self.assertIn("time loop: fused, ", said)
+            self.assertIn("exponential steps in 561 modes", said)
+            self.assertNotIn("asynchronous", said)
+            self.assertNotIn("Newton  ", said)
+            self.assertRegex(said, r"step +\d+  t = .* error .* of the tolerance")
+            loop = self.run_json("case")["time_loop"]
+            self.assertEqual((loop["newton_steps"], loop["linear_iterations"]), (0, 0))
+            self.assertLess(loop["steps"], 0.5 * bdf3)
+            self.assertEqual(self.run_json("case")["linear_solver"], "none")
+        balances = [i for i, c in enumerate(self.statistics("case")[0]) if c.startswith("mass balance")]
+        self.assertEqual(len(balances), 2)
+
+    def test_fixed_steps_have_order_four(self):
+        """From smooth values: noise dies in a time that such steps do not resolve."""
+        smooth = ["Turing/Start from steady state=false", "Turing/Perturbation=0", "Turing/Initial value u=0.9 + 0.2*cos(pi*x)*cos(4*pi*y)",
+                  "Turing/Initial value v=0.95 - 0.2*cos(2*pi*x)", "Time stepping/Step control=fixed", ETD]
+        errors = []
+        reference = run_case(self, *smooth, "Time stepping/Step size=1.25e-4")[1]
+        for step in ("2e-3", "1e-3"):
+            found = run_case(self, *smooth, f"Time stepping/Step size={step}")[1]
+            errors.append(max(abs(found[name] - value) for name, value in reference.items()))
+        self.assertGreater(errors[0] / errors[1], 10)
+        self.assertLess(errors[0] / errors[1], 26)
+
+    def test_three_species_in_a_box(self):
+        file = self.write("box.prm", """
+set Problem   = turing
+set Dimension = 3
+subsection Turing
+  set Kinetics        = expressions
+  set Species         = a, b, c
+  set Reaction a      = b - a*c
+  set Reaction b      = a - b
+  set Reaction c      = 1 - c*a
+  set Diffusion a     = 0.1
+  set Diffusion b     = 0.3
+  set Diffusion c     = 1
+  set Steady state    = none
+  set Initial value a = 1 + 0.5*cos(pi*x)*cos(2*pi*y)
+  set Initial value b = 0.5 + 0.1*cos(pi*z)
+  set Initial value c = 1
+end
+subsection Mesh
+  set Domain       = box
+  set Upper corner = 1, 2, 1
+  set Cells        = 8, 12, 6
+end
+subsection Discretization
+  set Method = finite differences
+end
+subsection Time stepping
+  set End time        = 0.5
+  set Error tolerance = 1e-7
+end
+""")
+        means = []
+        for scheme in ("ETDRK4", "BDF3"):
+            self.leopard(file, f"Time stepping/Scheme={scheme}")
+            means.append([self.column("box", start)[-1] for start in ("mean of a", "maximum of a", "minimum of c")])
+        for one, two in zip(*means):
+            self.assertAlmostEqual(one, two, delta=1e-5)
+
+    def test_periodic_directions(self):
+        """The grid has its own form there; another scheme goes by the rows of the mesh."""
+        for around, transforms in (("x", "Fourier transforms"), ("x, y", "Fourier transforms")):
+            periodic = ["Turing/Perturbation=0", "Turing/Start from steady state=false", f"Mesh/Periodic={around}",
+                        "Turing/Initial value u=0.9 + 0.2*sin(2*pi*x)*cos(4*pi*y)", "Turing/Initial value v=0.95 - 0.1*cos(2*pi*x)*sin(4*pi*y)"]
+            _, exact = run_case(self, *periodic, "Time stepping/Scheme=BDF3", "Time stepping/Error tolerance=1e-7")
+            said, found = run_case(self, *periodic, ETD, "Time stepping/Error tolerance=1e-6")
+            self.assertIn(transforms, said)
+            self.assertIn(f"exponential steps in {32 * (17 if around == 'x' else 16)} modes", said)
+            for name, value in exact.items():
+                self.assertAlmostEqual(found[name], value, delta=3e-5, msg=f"{name}, {around}")
+
+    def test_a_run_that_was_stopped_goes_on(self):
+        _, whole = run_case(self, ETD, "Time stepping/Error tolerance=1e-6")
+        run_case(self, ETD, "Time stepping/Error tolerance=1e-6", "Time stepping/End time=0.07")
+        said, found = run_case(self, ETD, "Time stepping/Error tolerance=1e-6", options=("--resume",))
+        self.assertIn("resumed at step", said)
+        for name, value in whole.items():
+            self.assertAlmostEqual(found[name], value, delta=2e-5, msg=name)
+        # and by another scheme from there
+        run_case(self, ETD, "Time stepping/Error tolerance=1e-6", "Time stepping/End time=0.07")
+        _, found = run_case(self, "Time stepping/Scheme=BDF2", "Time stepping/Error tolerance=1e-6", options=("--resume",))
+        for name, value in whole.items():
+            self.assertAlmostEqual(found[name], value, delta=2e-3, msg=name)
+
+    def test_the_error_is_estimated(self):
+        said, found = run_case(self, ETD, "Time stepping/Error tolerance=1e-4", "Time stepping/Estimate error=true")
+        estimate = self.run_json("case")["time_error"]["fields"]
+        self.assertIn("order 4", said)
+        _, exact = run_case(self, ETD, "Time stepping/Error tolerance=1e-9")
+        for field in ("u", "v"):
+            actual = max(abs(found[name] - exact[name]) for name in exact if f" {field}" in name)
+            self.assertLess(actual, 30 * estimate[field]["largest"])
+            self.assertLess(estimate[field]["largest"], 0.05)
+
+    def test_entries_of_solvers_are_not_read(self):
+        said, _ = run_case(self, ETD, "Newton/Max steps=7", "Multigrid/Cycle=W", "Linear solver/Omega=0.9", "Linear solver/Threads=2")
+        for entry in ("Newton/Max steps", "Multigrid/Cycle", "Linear solver/Omega"):
+            self.assertRegex(said, rf"{entry}.*solves no system of equations|solves no system of equations.*{entry}", entry)
+        self.assertNotRegex(said, r"Threads.*solves no system")
+
+    def test_what_it_cannot_do_is_refused(self):
+        file = self.write("case.prm", CASE.replace("set Relative tolerance = 1e-10", ""))
+        needs = "'Time stepping/Scheme' is ETDRK4"
+        self.invalid([(file.name, [ETD, *settings], [needs, says]) for settings, says in (
+            (["Discretization/Method=finite elements"], "finite elements"),
+            (["Mesh/Growth=linear", "Mesh/Growth rate=1"], "'Mesh/Growth' is linear"),
+            (["Time stepping/Engine=general"], "'Engine' is general"),
+            (["Time stepping/Negative values=clip"], "clip"),
+            (["Turing/gamma=100 + x"], "the same at all places"),
+        )])
+        self.invalid([(file.name, [ETD, "Time stepping/Step control=asynchronous bound"], "the scheme ETDRK4 iterates nothing")])
+        error = self.failed_run(file, ETD, *STEPS, ranks=2, says=[needs, "2 ranks"])
+        self.assertIn("on one rank", error)
+        self.failed_run(file, ETD, *STEPS, "Mesh/Domain=L-shape", says=[needs, "no uniform grid"])
+
+
+class ExponentialStepsOnGpu(Program):
+    @unittest.skipUnless(has_gpu(), "no GPU here")
+    def test_fields_are_those_of_the_host(self):
+        """The same operations in another order: they differ by rounding, which the growing pattern magnifies."""
+        for settings in (["Time stepping/Error tolerance=1e-5"], ["Time stepping/Step control=fixed", "Time stepping/Step size=1e-3"]):
+            found = []
+            for backend in ("host", "cuda"):
+                said, values = run_case(self, ETD, f"Linear solver/Backend={backend}", *settings)
+                self.assertIn("cosine transforms by FFTW" if backend == "host" else "transforms by cuBLAS", said)
+                found.append((self.run_json("case")["time_loop"]["steps"], values))
+            self.assertEqual(found[0][0], found[1][0])
+            for name, value in found[0][1].items():
+                self.assertAlmostEqual(found[1][1][name], value, delta=1e-8, msg=name)
