@@ -561,4 +561,21 @@ namespace leopard::reaction_diffusion
     c.start();
     EXPECT_EQ(c.step_size, 1.) << "fixed steps need no rate";
   }
+
+  /** Old values of zero say nothing about what the reaction brings, which single precision cannot solve exactly. */
+  TEST(Controller, AStepFromZeroHasAGoal)
+  {
+    Controller c           = controller(0.5, 0.);
+    c.options.scheme       = Scheme::imex_bdf2;
+    c.options.newton_floor = 1e-8;
+    EXPECT_EQ(c.start(), Action::predict);
+    EXPECT_EQ(c.next(sums_of(3., 0., 0.)), Action::correct);
+    EXPECT_NEAR(c.goal, 3e-8, 1e-12);
+    EXPECT_EQ(c.next(sums_of(1e-5, 0.)), Action::correct);
+    c.next(sums_of(2e-8, 0.));
+    EXPECT_EQ(c.step, 1);
+    // beside old values it is the larger of both
+    EXPECT_EQ(c.next(sums_of(0.1, 5.)), Action::correct);
+    EXPECT_NEAR(c.goal, 5e-8, 1e-12);
+  }
 } // namespace leopard::reaction_diffusion

@@ -214,7 +214,8 @@ namespace leopard::reaction_diffusion
     LEOPARD_HOST_DEVICE double newton_goal() const
     {
       const double by_error = options.error_controlled && !explicit_reaction() ? options.newton_error_fraction * options.error_tolerance * scale : 0.;
-      return larger(larger(options.newton_tolerance * norm, smaller(by_error, 0.01 * norm)), larger(options.newton_floor, rounding()) * scale);
+      const double against  = explicit_reaction() ? larger(scale, norm) : scale; // what a step from zero brings is all reaction
+      return larger(larger(options.newton_tolerance * norm, smaller(by_error, 0.01 * norm)), larger(options.newton_floor, rounding()) * against);
     }
 
     /** Sweeps for a reduction of the residual by the contraction seen last; all there may be where there is none. */
