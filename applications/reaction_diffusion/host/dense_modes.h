@@ -2,11 +2,7 @@
 #pragma once
 
 #include <applications/reaction_diffusion/mesh/mesh_laplacian.h>
-#include <solvers/base/errors.h>
 
-#include <Eigen/Eigenvalues>
-
-#include <string>
 #include <vector>
 
 namespace leopard::reaction_diffusion
@@ -19,53 +15,15 @@ namespace leopard::reaction_diffusion
   {
   public:
     /** @throws InvalidInput for more than 3000 nodes. */
-    explicit DenseModes(const MeshLaplacian &mesh)
-    {
-      const int n = mesh.n_nodes();
-      if (n > 3000)
-        throw InvalidInput("the backend reference makes dense matrices of " + std::to_string(n) + " nodes\n  expected: at most 3000");
-      Eigen::MatrixXd A = Eigen::MatrixXd::Zero(n, n);
-      scale.resize(n);
-      for (int i = 0; i < n; ++i)
-        scale(i) = std::sqrt(mesh.weight[i]);
-      for (int i = 0; i < n; ++i)
-        for (int p = mesh.matrix.row_offsets[i]; p < mesh.matrix.row_offsets[i + 1]; ++p)
-          {
-            const int j = mesh.matrix.columns[p];
-            if (j != i) // weight_i A_ij is symmetric, and rows sum to zero
-              {
-                A(i, j) = mesh.matrix.values[p] * scale(i) / scale(j);
-                A(i, i) -= mesh.matrix.values[p];
-              }
-          }
-      const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(0.5 * (A + A.transpose()));
-      vectors = solver.eigenvectors();
-      eigenvalue.assign(solver.eigenvalues().data(), solver.eigenvalues().data() + n);
-    }
+    explicit DenseModes(const MeshLaplacian &mesh);
 
-    void to_modes(double *f, int n_fields) const
-    {
-      for_fields(f, n_fields, [&](auto &field) { field = vectors.transpose() * scale.cwiseProduct(field).eval(); });
-    }
-    void from_modes(double *f, int n_fields) const
-    {
-      for_fields(f, n_fields, [&](auto &field) { field = (vectors * field).eval().cwiseQuotient(scale); });
-    }
+    void to_modes(double *f, int n_fields) const;
+    void from_modes(double *f, int n_fields) const;
 
     std::vector<double> eigenvalue; ///< of -laplace
 
   private:
-    template <typename Change>
-    void for_fields(double *f, int n_fields, const Change &change) const
-    {
-      for (int c = 0; c < n_fields; ++c)
-        {
-          Eigen::Map<Eigen::VectorXd> field(f + c * scale.size(), scale.size());
-          change(field);
-        }
-    }
-
-    Eigen::MatrixXd vectors;
-    Eigen::VectorXd scale; ///< sqrt(weight)
+    std::vector<double> vectors; ///< orthogonal: entry i of vector k at k n + i
+    std::vector<double> scale;   ///< sqrt(weight) of each node: scale u has coefficients in these vectors
   };
 } // namespace leopard::reaction_diffusion
