@@ -8,8 +8,10 @@
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/problems/problem.h>
 #include <solvers/base/errors.h>
+#include <solvers/dealii/vector_norm.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 // TimeIntegrator: steps by the fused time loop
@@ -126,6 +128,14 @@ namespace leopard
     return report;
   }
 
+  bool TimeIntegrator::is_limited_by_stability(const StepReport &report) const
+  {
+    if (!parameters.exponential() || !parameters.adaptive())
+      return false;
+    const double size = l2_norm(levels[0]) / std::sqrt(n_free), change = report.rate_of_change * report.step_size;
+    return change <= 0.3 * parameters.stepping.error_tolerance * size && report.error_estimate >= 0.1;
+  }
+
   void TimeIntegrator::take_over_steps(const reaction_diffusion::Totals &before, StepReport &report)
   {
     const reaction_diffusion::Stepper     &stepper = fused->stepper;
@@ -163,6 +173,15 @@ namespace leopard
         if (control.n_levels > 2)
           implicit_system.reaction(levels[2], rates[1], old_time - control.steps[1]);
         extrapolate_reaction(factors);
+      }
+    if (is_limited_by_stability(report) && !told_stability)
+      {
+        told_stability = true;
+        report.notes.push_back(format("at t = %.6g steps are limited by the stability of %s and not by accuracy, as the fields hardly change: BDF2 "
+                                      "or BDF3 would take longer ones "
+                                      "from here on ('Time stepping/Scheme', --resume)",
+                                      control.time,
+                                      parameters.scheme.c_str()));
       }
     if (totals.multigrid_steps > 0 && !told_bound)
       report.notes.push_back(format(

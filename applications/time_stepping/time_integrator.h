@@ -57,12 +57,12 @@ namespace leopard
   struct MassBalance
   {
     double mass     = 0.; ///< M(u_n+1)
-    double change   = 0.; ///< of the mass, as the scheme has it: M(u_n+1) - M(u_n) for implicit Euler
+    double change   = 0.; ///< of the mass, as the scheme has it: M(u_n+1) - M(u_n) for implicit Euler; not a number where it is not known
     double reaction = 0.; ///< dt times the integral of reaction, sources, given fluxes, absorption and dilution by growth, as the scheme takes them
 
     /**
      * Zero up to the tolerance of the solver, but for what flows through boundaries with prescribed values (given
-     * fluxes are among the sources) and what clipping has added.
+     * fluxes are among the sources) and what clipping has added. Not a number of exponential steps.
      */
     double residual() const { return change - reaction; }
   };
@@ -183,6 +183,11 @@ namespace leopard
     void       extrapolate_reaction(const reaction_diffusion::SchemeCoefficients &factors);
     StepReport advance_together(const StepBatch &batch);
     void       take_over_steps(const reaction_diffusion::Totals &before, StepReport &report);
+    /**
+     * Whether an exponential step changes the fields by less than a third of the tolerance and is said to be a third of
+     * that off, which no accurate step can be: its part that is explicit is at the end of its stability.
+     */
+    bool is_limited_by_stability(const StepReport &report) const;
     /** Of the last call of the fused steps, for a message. */
     std::string why_it_failed(StopReason reason) const;
 
@@ -200,7 +205,7 @@ namespace leopard
     reaction_diffusion::StepControl control;         ///< its order is 0 before the first step
     double                          start_size = 0.; ///< the largest |u| at time zero
     std::vector<bool>               may_be_negative; ///< fields that are negative somewhere at the start
-    bool                            told_bound    = false;
+    bool                            told_bound = false, told_stability = false;
     bool                            told_values   = false; ///< of the linear solver's matrix
     double                          told_negative = 0.;    ///< the largest share of its field that a negative value had when it was told of
     std::vector<HostVector>         levels;                ///< u_n, u_n-1, ...

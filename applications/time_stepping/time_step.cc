@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 // TimeIntegrator: whether a step is accepted, and what follows
 
@@ -193,6 +194,8 @@ namespace leopard
         for (int l = 0; l < n_levels - 1; ++l)
           old += factors.history[l] * sum[l + 1];
         balances[c].change = problem.is_quasi_stationary(c) ? 0. : dt / factors.implicit * (sum[0] - old);
+        if (parameters.exponential()) // its reaction acts within the step, at stages that are gone
+          balances[c].change = std::numeric_limits<double>::quiet_NaN();
         balances[c].reaction =
           dt * (sum[n_levels] + sum[n_levels + 1] + sum[n_levels + 2] - (problem.absorption(c) + growth.factors(control.time).dilution) * sum[0]);
       }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scheme ETDRK4 in the program: its fields are those of other schemes, what it cannot do is refused, and what it does not read is named."""
+import math
 import unittest
 
 from fused_time_loop_test import CASE
-from program import HostProgram, Program, has_gpu
+from program import FILES, HostProgram, Program, has_gpu
 
 STEPS = ["Time stepping/Step size=1e-5", "Time stepping/End time=0.2", "Output/Interval=0.05", "Output/Log every=1"]
 ETD = "Time stepping/Scheme=ETDRK4"
@@ -32,8 +33,18 @@ class ExponentialSteps(HostProgram):
             self.assertEqual((loop["newton_steps"], loop["linear_iterations"]), (0, 0))
             self.assertLess(loop["steps"], 0.5 * bdf3)
             self.assertEqual(self.run_json("case")["linear_solver"], "none")
-        balances = [i for i, c in enumerate(self.statistics("case")[0]) if c.startswith("mass balance")]
-        self.assertEqual(len(balances), 2)
+            self.assertNotIn("limited by the stability", said)
+        self.assertTrue(all(math.isnan(value) for value in self.column("case", "mass balance of u")[1:]), "it is not known")
+
+    def test_says_when_stability_limits_the_steps(self):
+        """A pattern that has come to rest; a run by another scheme takes a few steps from there."""
+        spots = [FILES / "quickstart/leopard_spots.prm", "Mesh/Global refinements=6", "Time stepping/Largest step=1e30", "Output/Interval=0"]
+        said = self.leopard(*spots, ETD, "Time stepping/End time=2")
+        self.assertEqual(said.count("steps are limited by the stability of ETDRK4"), 1)
+        before = self.run_json("leopard_spots")["time_loop"]["steps"]
+        said = self.leopard(*spots, "Time stepping/Scheme=BDF2", "Time stepping/End time=4", options=("--resume",))
+        self.assertLess(self.run_json("leopard_spots")["time_loop"]["steps"], 0.2 * before)
+        self.assertNotIn("limited by the stability", said)
 
     def test_fixed_steps_have_order_four(self):
         """From smooth values: noise dies in a time that such steps do not resolve."""
