@@ -5,6 +5,7 @@
 
 #include <applications/reaction_diffusion/stepper.h>
 
+#include <array>
 #include <cstdint>
 
 namespace leopard::reaction_diffusion
@@ -14,6 +15,16 @@ namespace leopard::reaction_diffusion
     NodeGrid grid;
     grid.n       = {n, n, dim == 3 ? n : 1};
     grid.spacing = {1. / (n - 1), 1. / (n - 1), 1. / (n - 1)};
+    return grid;
+  }
+
+  /** Of lengths 1, 1.3 and 0.8, less a spacing in periodic directions. */
+  inline NodeGrid box_grid(int nx, int ny, int nz, const std::array<bool, 3> &periodic = {})
+  {
+    NodeGrid grid;
+    grid.n        = {nx, ny, nz};
+    grid.spacing  = {1. / (nx - 1), 1.3 / (ny - 1), nz > 1 ? 0.8 / (nz - 1) : 1.};
+    grid.periodic = periodic;
     return grid;
   }
 

@@ -69,7 +69,9 @@ namespace leopard::reaction_diffusion
   {
     for (const auto &[scheme, name, meaning] : schemes)
       if (!is_exponential(scheme))
-        EXPECT_NEAR(std::log2(error_at_one(scheme, 64) / error_at_one(scheme, 128)), order_of(scheme), 0.1) << name;
+        {
+          EXPECT_NEAR(std::log2(error_at_one(scheme, 64) / error_at_one(scheme, 128)), order_of(scheme), 0.1) << name;
+        }
   }
 
   TEST(Schemes, EstimateTheirLocalError)
@@ -349,9 +351,11 @@ namespace leopard::reaction_diffusion
           SchemeStep step{scheme, order_of(scheme), 1., {0.01, 0.02, 0.015}};
           step.step_size = step.asynchronous_bound(rate);
           if (is_exponential(scheme))
-            EXPECT_EQ(step.step_size, HUGE_VAL) << "nothing is iterated";
-          else
-            EXPECT_NEAR(step.coefficients().implicit * rate, 1., 1e-9) << name << ", " << rate;
+            {
+              EXPECT_EQ(step.step_size, HUGE_VAL) << "nothing is iterated";
+              continue;
+            }
+          EXPECT_NEAR(step.coefficients().implicit * rate, 1., 1e-9) << name << ", " << rate;
         }
   }
 

@@ -24,7 +24,7 @@ namespace leopard::reaction_diffusion
     DeviceModes(const NodeGrid &nodes, int n_fields_)
       : grid(nodes)
       , n_fields(n_fields_)
-      , eigenvalue(grid.in_order(mode_eigenvalues(nodes)))
+      , eigenvalue(grid.in_order(mode_eigenvalues(nodes), -1.))
       , scratch(n_fields * grid.size())
       , workspace(std::size_t(32) << 20) // what cuBLAS asks for on Hopper; its own is not to be allocated while a graph is recorded
     {
@@ -51,7 +51,7 @@ namespace leopard::reaction_diffusion
     /** The result are even and odd parts that unfold() takes. */
     void from_modes(const double *f, double *result) const { transform(from, f, result); }
 
-    double *eigenvalues() const { return eigenvalue.data(); }
+    double *eigenvalues() const { return eigenvalue.data(); } ///< -1 where there is no mode
 
     const FoldedGrid grid;
 
@@ -73,7 +73,7 @@ namespace leopard::reaction_diffusion
       std::vector<double> parts(static_cast<std::size_t>(step) * h * h, 0.), result;
       for (int odd = 0; odd < step; ++odd)
         for (int k = odd; k < n; k += step)
-          for (int i = 0; i < (odd == 0 ? h : n / 2); ++i)
+          for (int i = 0; i < (odd == 0 ? grid.pairs[d] : n / 2); ++i)
             {
               const int row = mode_is_row ? k / step : i, column = mode_is_row ? i : k / step;
               parts[(static_cast<std::size_t>(odd) * h + column) * h + row] =

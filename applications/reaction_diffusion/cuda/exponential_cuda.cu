@@ -31,28 +31,55 @@ namespace leopard::reaction_diffusion
     {
       for (long i = first_index<long>(); i < n; i += stride<long>())
         {
+          if (eigenvalue[i] < 0.)
+            continue; // no mode
           ExponentialStep<N>::set_up(p->dt, p->jacobian, p->diffusion, eigenvalue[i], matrices + i, n);
           ExponentialStep<N>::change_jacobian({matrices, n, i}, p->difference, u, rates);
         }
     }
 
+    /** Zeros where there is no mode, also after a step that has failed with values that are not finite. */
     template <int N>
-    __global__ void compute_stage(
-      int s, const StepParameters<N> *p, const double *matrices, long n, const double *u, typename ExponentialStep<N>::Rates rates, double *result)
+    __device__ bool is_no_mode(double eigenvalue, const typename ExponentialStep<N>::Mode &mode, double *result)
     {
-      for (long i = first_index<long>(); i < n; i += stride<long>())
-        if (s < ExponentialStep<N>::n_stages)
-          ExponentialStep<N>::stage(s, {matrices, n, i}, p->dt, u, rates, result);
-        else
-          ExponentialStep<N>::finish({matrices, n, i}, p->dt, u, rates, result);
+      constexpr double zeros[N] = {};
+      if (eigenvalue < 0.)
+        mode.store(zeros, result);
+      return eigenvalue < 0.;
     }
 
     template <int N>
-    __global__ void estimate_error(
-      const StepParameters<N> *p, const double *matrices, long n, typename ExponentialStep<N>::Rates rates, const double *new_rates, double *result)
+    __global__ void compute_stage(int                                s,
+                                  const StepParameters<N>           *p,
+                                  const double                      *eigenvalue,
+                                  const double                      *matrices,
+                                  long                               n,
+                                  const double                      *u,
+                                  typename ExponentialStep<N>::Rates rates,
+                                  double                            *result)
     {
       for (long i = first_index<long>(); i < n; i += stride<long>())
-        ExponentialStep<N>::error({matrices, n, i}, p->dt, rates, new_rates, result);
+        if (const typename ExponentialStep<N>::Mode mode = {matrices, n, i}; !is_no_mode<N>(eigenvalue[i], mode, result))
+          {
+            if (s < ExponentialStep<N>::n_stages)
+              ExponentialStep<N>::stage(s, mode, p->dt, u, rates, result);
+            else
+              ExponentialStep<N>::finish(mode, p->dt, u, rates, result);
+          }
+    }
+
+    template <int N>
+    __global__ void estimate_error(const StepParameters<N>           *p,
+                                   const double                      *eigenvalue,
+                                   const double                      *matrices,
+                                   long                               n,
+                                   typename ExponentialStep<N>::Rates rates,
+                                   const double                      *new_rates,
+                                   double                            *result)
+    {
+      for (long i = first_index<long>(); i < n; i += stride<long>())
+        if (const typename ExponentialStep<N>::Mode mode = {matrices, n, i}; !is_no_mode<N>(eigenvalue[i], mode, result))
+          ExponentialStep<N>::error(mode, p->dt, rates, new_rates, result);
     }
 
     /** The fields of a node and its mirror images, a row a field. */
@@ -193,7 +220,7 @@ namespace leopard::reaction_diffusion
         , parameters(1)
         , matrices(Step::n_matrices * N * N * n_modes)
         , work(N * n_modes)
-        , folded(N * n_modes)
+        , folded(zeros(N * n_modes)) // and zero it stays where there is no node
         , parts(static_cast<std::size_t>(n_sums) * n_sum_blocks())
         , merged(n_sums)
       {
@@ -230,6 +257,7 @@ namespace leopard::reaction_diffusion
       {
         std::copy(jacobian.begin(), jacobian.end(), current.jacobian);
         send();
+        device::set_zero(work.data(), work.size() * sizeof(double)); // where there is no node; a step that failed leaves what is not finite
         evaluate(nullptr, values[slot].data(), work.data(), rates[slot].data());
         modes.to_modes(work.data(), in_modes[slot].data());
       }
@@ -300,8 +328,8 @@ namespace leopard::reaction_diffusion
         const double *const        u = in_modes[from].data();
         const typename Step::Rates g{{rates[from].data(), stage_rates[0].data(), stage_rates[1].data(), stage_rates[2].data()}};
         const auto                 stage = [&](int s, double *result) {
-          compute_stage<N>
-            <<<blocks_for_modes(), device::threads, 0, device::stream()>>>(s, parameters.data(), matrices.data(), n_modes, u, g, result);
+          compute_stage<N><<<blocks_for_modes(), device::threads, 0, device::stream()>>>(
+            s, parameters.data(), modes.eigenvalues(), matrices.data(), n_modes, u, g, result);
         };
         for (int s = 0; s < Step::n_stages; ++s)
           {
@@ -313,7 +341,7 @@ namespace leopard::reaction_diffusion
         modes.from_modes(in_modes[to].data(), work.data());
         evaluate(work.data(), values[to].data(), nullptr, rates[to].data());
         estimate_error<N><<<blocks_for_modes(), device::threads, 0, device::stream()>>>(
-          parameters.data(), matrices.data(), n_modes, g, rates[to].data(), folded.data());
+          parameters.data(), modes.eigenvalues(), matrices.data(), n_modes, g, rates[to].data(), folded.data());
         modes.from_modes(folded.data(), work.data());
         sum_step<dim, N><<<n_sum_blocks(), grid_threads, 0, device::stream()>>>(
           parameters.data(), modes.grid, n, values[from].data(), values[to].data(), work.data(), parts.data());

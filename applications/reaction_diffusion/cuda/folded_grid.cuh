@@ -11,15 +11,17 @@ namespace leopard::reaction_diffusion
 {
   /**
    * Fields whose nodes are taken together with their mirror images: a line u_0 ... u_n-1 is kept as the even parts u_j
-   * + u_n-1-j and behind them the odd parts u_j - u_n-1-j, j < h = (n + 1) / 2; the middle node of an odd n is its own
+   * + u_n-1-j and behind them the odd parts u_j - u_n-1-j, j < (n + 1) / 2; the middle node of an odd n is its own
    * even part, and its odd part is zero. Modes 0, 2, 4, ... of a line are sums over even parts only, modes 1, 3, ...
    * over odd parts, so that a transform has half the operations. Modes stand likewise: of a line first the even ones.
-   * In two dimensions four nodes belong together, in three eight. Lines are 2 h values long, with zeros where there is
-   * no node or mode. Periodic directions are not folded: lines are h = n values long, and modes in their order.
+   * In two dimensions four nodes belong together, in three eight. Even and odd parts have h places each, (n + 1) / 2
+   * rounded up to a multiple of 4, for which cuBLAS is up to 1.5 times as fast; where there is no node or mode are
+   * zeros. Periodic directions are not folded: lines are h = n values long, and modes in their order.
    */
   struct FoldedGrid
   {
     int  n[3];     ///< nodes
+    int  pairs[3]; ///< nodes with their mirror images
     int  half[3];  ///< h; of z in two dimensions 1
     bool folds[3]; ///< whether a direction is folded
 
@@ -29,7 +31,8 @@ namespace leopard::reaction_diffusion
         {
           n[d]     = grid.n[d];
           folds[d] = n[d] > 1 && !grid.periodic[d];
-          half[d]  = folds[d] ? (n[d] + 1) / 2 : n[d];
+          pairs[d] = folds[d] ? (n[d] + 1) / 2 : n[d];
+          half[d]  = folds[d] ? (pairs[d] + 3) / 4 * 4 : n[d];
         }
     }
 
@@ -39,12 +42,12 @@ namespace leopard::reaction_diffusion
     /** Values of a field. */
     LEOPARD_HOST_DEVICE long size() const { return static_cast<long>(length(0)) * length(1) * length(2); }
     /** Nodes with their mirror images. */
-    LEOPARD_HOST_DEVICE long n_groups() const { return static_cast<long>(half[0]) * half[1] * half[2]; }
+    LEOPARD_HOST_DEVICE long n_groups() const { return static_cast<long>(pairs[0]) * pairs[1] * pairs[2]; }
 
-    /** Of the modes, as they stand. @param of_modes where mode k is where node i = k is. */
-    std::vector<double> in_order(const std::vector<double> &of_modes) const
+    /** Of the modes, as they stand; `none` where there is none. @param of_modes where mode k is where node i = k is. */
+    std::vector<double> in_order(const std::vector<double> &of_modes, double none) const
     {
-      std::vector<double> result(size(), 0.);
+      std::vector<double> result(size(), none);
       for (long place = 0; place < size(); ++place)
         {
           const int p[3] = {
@@ -75,9 +78,9 @@ namespace leopard::reaction_diffusion
     /** @param index below grid.n_groups(). */
     __device__ NodeGroup(const FoldedGrid &grid_, long index)
       : grid(grid_)
-      , j{static_cast<int>(index % grid_.half[0]),
-          static_cast<int>(index / grid_.half[0] % grid_.half[1]),
-          static_cast<int>(index / grid_.half[0] / grid_.half[1])}
+      , j{static_cast<int>(index % grid_.pairs[0]),
+          static_cast<int>(index / grid_.pairs[0] % grid_.pairs[1]),
+          static_cast<int>(index / grid_.pairs[0] / grid_.pairs[1])}
     {
     }
 
