@@ -25,9 +25,10 @@ namespace leopard::reaction_diffusion
     {
       c.run([&](Action) {
         look_for_stop();
-        const int from = c.slot(0), to = c.slot(-1);
-        prepare(from, c.step_size);
-        const Sums sums = attempt(from, to, c.step_size, slots[from].rms);
+        const int    from = c.slot(0), to = c.slot(-1), older = c.slot(1);
+        const double last = c.n_levels > 1 && slots[older].has_modes ? c.steps[0] : 0.;
+        prepare(from, older, last > 0., c.step_size);
+        const Sums sums = attempt(from, to, c.step_size, last, slots[from].rms);
         slots[to]       = {true, std::sqrt(sums.squares / c.n_unknowns)};
         return sums;
       });
@@ -44,13 +45,15 @@ namespace leopard::reaction_diffusion
     /** Sums over all nodes: of gamma df_c/du_d at c N + d, and at N N of the squares of all fields. */
     virtual std::array<double, N * N + 1> sum_derivatives(int slot) const = 0;
     virtual double                        n_nodes() const                 = 0;
+    /** The matrices of all modes. */
+    virtual void set_up(double dt, const Jacobian &jacobian) = 0;
+    /** g(u) of a slot for the new J. @param difference old J less new J. */
+    virtual void change_jacobian(int slot, const Jacobian &difference) = 0;
     /**
-     * The matrices of all modes; g(u) of this slot is that of the new J from now on. @param difference old J less new
-     * J.
+     * A step from one slot to another, in modes, too. @param last see ExponentialStep::error(); the solution before is
+     * in the third slot. @param rms of the old fields.
      */
-    virtual void set_up(int slot, double dt, const Jacobian &jacobian, const Jacobian &difference) = 0;
-    /** A step from one slot to another, in modes, too. @param rms of the old fields. */
-    virtual Sums attempt(int from, int to, double dt, double rms) = 0;
+    virtual Sums attempt(int from, int to, double dt, double last, double rms) = 0;
 
   private:
     struct Slot
@@ -62,7 +65,8 @@ namespace leopard::reaction_diffusion
     /** Where the step size stays the same J is taken anew after so many steps: what it was a mean of has changed. */
     static constexpr int steps_with_a_jacobian = 10;
 
-    void prepare(int from, double dt)
+    /** @param older the slot of the solution before, whose rates are kept up if they are to be `used`. */
+    void prepare(int from, int older, bool used, double dt)
     {
       if (slots[from].has_modes && dt == step_size && steps_done++ < steps_with_a_jacobian)
         return;
@@ -77,8 +81,12 @@ namespace leopard::reaction_diffusion
           difference[e] = jacobian[e] - new_one[e];
           is_finite     = is_finite && std::isfinite(new_one[e]);
         }
-      slots[from] = {is_finite, std::sqrt(sums[N * N] / (n_nodes() * N))};
-      set_up(from, dt, new_one, difference);
+      set_up(dt, new_one);
+      change_jacobian(from, difference);
+      if (used)
+        change_jacobian(older, difference);
+      slots[from]            = {is_finite, std::sqrt(sums[N * N] / (n_nodes() * N))};
+      slots[older].has_modes = used && is_finite;
       if (is_finite)
         jacobian = new_one;
       else // the step fails, and what comes after it begins anew

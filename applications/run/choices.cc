@@ -27,7 +27,8 @@ namespace leopard
       return "it is asked for";
     const std::string why_not = FusedSteps::why_not(*parameters.problem, parameters.time, parameters.newton, linear);
     if (why_not.empty() && parameters.time.exponential())
-      return !parameters.discretization.finite_differences      ? "'Discretization/Method' is finite elements"
+      return parameters.mesh.domain == "L-shape"                ? "'Mesh/Domain' is L-shape"
+             : !parameters.discretization.finite_differences    ? "'Discretization/Method' is finite elements"
              : parameters.growth.grows()                        ? "'Mesh/Growth' is " + parameters.growth.law
              : !parameters.problem->has_constant_coefficients() ? "a coefficient depends on the place or the direction"
                                                                 : "";

@@ -324,6 +324,8 @@ namespace leopard
 
   void Parameters::check_symmetry() const
   {
+    if (problem->time_dependent() && time.exponential())
+      return; // no system is solved
     const bool is_explicit = problem->time_dependent() && time.explicit_reaction();
     const bool couples     = (problem->fields().size() > 1 || problem->transport() != nullptr) && !is_explicit; // its Jacobian is not symmetric
     const auto refuse      = [&](const std::string &what, const std::string &expected) {

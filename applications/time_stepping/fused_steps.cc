@@ -196,7 +196,7 @@ namespace leopard
     if (linear.n_gpus > 1)
       return "'Linear solver/GPUs' is " + std::to_string(linear.n_gpus) + ", and its ranks have a GPU each";
     if (time.exponential()) // without linear solver and Newton's method
-      return "";
+      return linear.backend == "reference" ? "'Linear solver/Backend' is reference" : "";
     if (!linear.free && (!linear.uses_block_async() || linear.has_factors()))
       return "'Linear solver/Method' asks for another solver than async, and no preconditioner async";
     if (linear.has_tau())

@@ -8,6 +8,7 @@
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/problems/problem.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
 #include <solvers/dealii/vector_norm.h>
 
 #include <algorithm>
@@ -119,10 +120,10 @@ namespace leopard
     if (reason == StopReason::newton_failure || reason == StopReason::linear_failure || reason == StopReason::step_underflow ||
         reason == StopReason::blow_up)
       fused_failure = why_it_failed(reason) + " in the step from time " + format("%.8g", control.time) + " with step size " +
-                      format("%.4g", stepper.attempted_step_size()) + growth_of_solution() +
-                      "\n  to try: a smaller step, 'Time stepping/Step control = error-controlled' or a larger error tolerance, 'Time "
-                      "stepping/Engine = general' with "
-                      "gmres; a solution may blow up in finite time";
+                      format("%.4g", stepper.attempted_step_size()) + growth_of_solution() + "\n  to try: " +
+                      (parameters.adaptive() ? "a larger error tolerance, " : "a smaller step, 'Time stepping/Step control = error-controlled', ") +
+                      (parameters.exponential() ? "the scheme BDF2" : "'Time stepping/Engine = general' with gmres") +
+                      "; a solution may blow up in finite time";
     if (!fused_failure.empty() && stepper.totals().steps == before.steps)
       throw ConvergenceFailure(std::exchange(fused_failure, ""));
     return report;
@@ -133,7 +134,7 @@ namespace leopard
     if (!parameters.exponential() || !parameters.adaptive())
       return false;
     const double size = l2_norm(levels[0]) / std::sqrt(n_free), change = report.rate_of_change * report.step_size;
-    return change <= 0.3 * parameters.stepping.error_tolerance * size && report.error_estimate >= 0.1;
+    return reached(change, 0.3 * parameters.stepping.error_tolerance * size) && report.error_estimate >= 0.1;
   }
 
   void TimeIntegrator::take_over_steps(const reaction_diffusion::Totals &before, StepReport &report)
@@ -173,6 +174,17 @@ namespace leopard
         if (control.n_levels > 2)
           implicit_system.reaction(levels[2], rates[1], old_time - control.steps[1]);
         extrapolate_reaction(factors);
+      }
+    if (const double error = report.error_estimate * parameters.stepping.error_tolerance;
+        parameters.exponential() && !parameters.adaptive() && !(error <= 0.1) && !told_stability)
+      {
+        told_stability = true;
+        report.notes.push_back(
+          format("warning: in the step to t = %.6g the estimated error is %.2g of the fields: fixed steps of %g are too long for %s",
+                 control.time,
+                 error,
+                 report.step_size,
+                 parameters.scheme.c_str()));
       }
     if (is_limited_by_stability(report) && !told_stability)
       {

@@ -134,7 +134,8 @@ namespace leopard
       throw ConvergenceFailure(
         found + " with step size " + format("%.4g", step_size) +
         ", and 'Time stepping/Negative values' is stop\n  to try: a smaller step or error tolerance, other kinetics or initial "
-        "values; 'Negative values' = clip or ignore");
+        "values; 'Negative values' = " +
+        (parameters.exponential() ? "ignore" : "clip or ignore"));
     if (told_negative == 0. || (part > harmless && told_negative <= harmless))
       report.notes.push_back("warning: " + found + (parameters.negative_values == "clip" ? "; such values are set to zero" : "; the run goes on") +
                              " ('Time stepping/Negative values', " + (part > harmless ? "said once)" : "said again only if it is more)"));

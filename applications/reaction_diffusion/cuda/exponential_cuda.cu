@@ -23,19 +23,23 @@ namespace leopard::reaction_diffusion
     template <int N>
     struct StepParameters
     {
-      double dt, rms, diffusion[N], jacobian[N * N], difference[N * N];
+      double dt, last, rms, diffusion[N], jacobian[N * N], difference[N * N];
     };
 
     template <int N>
-    __global__ void set_up_modes(const StepParameters<N> *p, const double *eigenvalue, long n, double *matrices, const double *u, double *rates)
+    __global__ void set_up_modes(const StepParameters<N> *p, const double *eigenvalue, long n, double *matrices)
     {
       for (long i = first_index<long>(); i < n; i += stride<long>())
-        {
-          if (eigenvalue[i] < 0.)
-            continue; // no mode
+        if (eigenvalue[i] >= 0.) // there is a mode
           ExponentialStep<N>::set_up(p->dt, p->jacobian, p->diffusion, eigenvalue[i], matrices + i, n);
-          ExponentialStep<N>::change_jacobian({matrices, n, i}, p->difference, u, rates);
-        }
+    }
+
+    template <int N>
+    __global__ void change_rates(const StepParameters<N> *p, const double *eigenvalue, long n, const double *u, double *rates)
+    {
+      for (long i = first_index<long>(); i < n; i += stride<long>())
+        if (eigenvalue[i] >= 0.)
+          ExponentialStep<N>::change_jacobian({nullptr, n, i}, p->difference, u, rates);
     }
 
     /** Zeros where there is no mode, also after a step that has failed with values that are not finite. */
@@ -74,12 +78,13 @@ namespace leopard::reaction_diffusion
                                    const double                      *matrices,
                                    long                               n,
                                    typename ExponentialStep<N>::Rates rates,
+                                   const double                      *older_rates,
                                    const double                      *new_rates,
                                    double                            *result)
     {
       for (long i = first_index<long>(); i < n; i += stride<long>())
         if (const typename ExponentialStep<N>::Mode mode = {matrices, n, i}; !is_no_mode<N>(eigenvalue[i], mode, result))
-          ExponentialStep<N>::error(mode, p->dt, rates, new_rates, result);
+          ExponentialStep<N>::error(mode, p->dt, p->last, rates, older_rates, new_rates, result);
     }
 
     /** The fields of a node and its mirror images, a row a field. */
@@ -272,23 +277,32 @@ namespace leopard::reaction_diffusion
         return result;
       }
 
-      void set_up(int slot, double dt, const Jacobian &jacobian, const Jacobian &difference) override
+      void set_up(double dt, const Jacobian &jacobian) override
       {
         current.dt = dt;
         std::copy(jacobian.begin(), jacobian.end(), current.jacobian);
-        std::copy(difference.begin(), difference.end(), current.difference);
         send();
-        set_up_modes<N><<<blocks_for_modes(), device::threads, 0, device::stream()>>>(
-          parameters.data(), modes.eigenvalues(), n_modes, matrices.data(), in_modes[slot].data(), rates[slot].data());
+        set_up_modes<N>
+          <<<blocks_for_modes(), device::threads, 0, device::stream()>>>(parameters.data(), modes.eigenvalues(), n_modes, matrices.data());
         LEOPARD_CHECK(cudaGetLastError());
       }
 
-      Sums attempt(int from, int to, double dt, double rms) override
+      void change_jacobian(int slot, const Jacobian &difference) override
+      {
+        std::copy(difference.begin(), difference.end(), current.difference);
+        send();
+        change_rates<N><<<blocks_for_modes(), device::threads, 0, device::stream()>>>(
+          parameters.data(), modes.eigenvalues(), n_modes, in_modes[slot].data(), rates[slot].data());
+        LEOPARD_CHECK(cudaGetLastError());
+      }
+
+      Sums attempt(int from, int to, double dt, double last, double rms) override
       {
         if (to != (from + 1) % n_slots)
           throw InvalidInput("a step goes from slot " + std::to_string(from) + " to slot " + std::to_string(to) + "\n  expected: the next one");
-        current.dt  = dt;
-        current.rms = rms;
+        current.dt   = dt;
+        current.last = last;
+        current.rms  = rms;
         send();
         graphs.at(from).launch();
         double sums[Sums::n];
@@ -341,7 +355,7 @@ namespace leopard::reaction_diffusion
         modes.from_modes(in_modes[to].data(), work.data());
         evaluate(work.data(), values[to].data(), nullptr, rates[to].data());
         estimate_error<N><<<blocks_for_modes(), device::threads, 0, device::stream()>>>(
-          parameters.data(), modes.eigenvalues(), matrices.data(), n_modes, g, rates[to].data(), folded.data());
+          parameters.data(), modes.eigenvalues(), matrices.data(), n_modes, g, rates[3 - from - to].data(), rates[to].data(), folded.data());
         modes.from_modes(folded.data(), work.data());
         sum_step<dim, N><<<n_sum_blocks(), grid_threads, 0, device::stream()>>>(
           parameters.data(), modes.grid, n, values[from].data(), values[to].data(), work.data(), parts.data());
@@ -369,6 +383,11 @@ namespace leopard::reaction_diffusion
   {
     if (device::n_devices() == 0)
       throw DeviceError("the backend cuda is asked for, but no GPU answers\n  expected: a GPU and its driver; or the backend host");
+    for (const int n : grid.n)
+      if (n > 16384) // dense matrices of half the size, for each plane
+        throw InvalidInput(
+          "the grid has " + std::to_string(n) +
+          " nodes in a direction, and transforms on a GPU are products with dense matrices\n  expected: at most 16384, or the backend host");
     return with_kinetics(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {
       using Kinetics = std::decay_t<decltype(kinetics)>;
       if (grid.is_flat())

@@ -84,21 +84,24 @@ namespace leopard::reaction_diffusion
       return result;
     }
 
-    void set_up(int slot, double dt, const Jacobian &jacobian_, const Jacobian &difference) override
+    void set_up(double dt, const Jacobian &jacobian_) override
     {
       jacobian = jacobian_;
       for_pieces([&](long begin, long end, int /*piece*/) {
         for (long i = begin; i < end; ++i)
-          {
-            Step::set_up(dt, jacobian.data(), diffusion.data(), modes->eigenvalue[i], matrices.data() + i, n);
-            Step::change_jacobian({matrices.data(), n, i}, difference.data(), in_modes[slot].data(), rates[slot].data());
-          }
+          Step::set_up(dt, jacobian.data(), diffusion.data(), modes->eigenvalue[i], matrices.data() + i, n);
       });
     }
 
-    Sums attempt(int from, int to, double dt, double rms) override
+    void change_jacobian(int slot, const Jacobian &difference) override
     {
-      const double        *u = in_modes[from].data();
+      for_modes([&](const typename Step::Mode &mode) { Step::change_jacobian(mode, difference.data(), in_modes[slot].data(), rates[slot].data()); });
+    }
+
+    Sums attempt(int from, int to, double dt, double last, double rms) override
+    {
+      const double        *u     = in_modes[from].data();
+      const double        *older = rates[3 - from - to].data(); // of the third slot
       typename Step::Rates g{{rates[from].data(), stage_rates[0].data(), stage_rates[1].data(), stage_rates[2].data()}};
       for (int s = 0; s < Step::n_stages; ++s)
         {
@@ -111,7 +114,7 @@ namespace leopard::reaction_diffusion
       values[to] = in_modes[to];
       modes->from_modes(values[to].data(), N);
       rate(jacobian, values[to], rates[to]);
-      for_modes([&](const typename Step::Mode &mode) { Step::error(mode, dt, g, rates[to].data(), work.data()); });
+      for_modes([&](const typename Step::Mode &mode) { Step::error(mode, dt, last, g, older, rates[to].data(), work.data()); });
       modes->from_modes(work.data(), N);
       return sums(rms, values[from], values[to]);
     }

@@ -13,7 +13,9 @@ namespace leopard::reaction_diffusion
    *   phi_k(Z) = sum over j of Z^j / (j + k)!  = (phi_k-1(Z) - 1/(k-1)!) Z^-1,   k = 1, 2, 3:
    *
    * Hochbruck, Ostermann, Exponential integrators, Acta Numerica 19 (2010) 209, section 2.1. Exact to rounding of the
-   * norm of Z's largest function value; not a number where Z is not finite. Matrices by rows, host and GPU.
+   * largest function value for N = 1, and for N = 2 with real eigenvalues; else doublings may magnify rounding by the
+   * norm of Z where another eigenvalue is small: 1e-9 at a norm of 1e7. Not a number where Z is not finite. Matrices by
+   * rows, host and GPU.
    */
   template <int N>
   struct PhiFunctions
