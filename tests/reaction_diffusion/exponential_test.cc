@@ -190,6 +190,21 @@ namespace leopard::reaction_diffusion
     EXPECT_GT(exactly.steps, 3. * static_cast<double>(very_well.steps));
   }
 
+  /** Without a solution before it, too. */
+  TEST_P(ExponentialSteps, TheFirstStepHasAnEstimate)
+  {
+    const NodeGrid grid               = box_grid(21, 16, 1);
+    StepperOptions options            = fixed_steps(GetParam(), Scheme::etdrk4, 5e-3);
+    options.stepping.error_controlled = true;
+    options.stepping.error_tolerance  = 1e-9;
+    const Vector initial              = low_modes(grid);
+    Stepper      stepper(grid, options);
+    stepper.start(initial.data());
+    EXPECT_EQ(stepper.advance(1., 1, 0.), StopReason::step_limit);
+    EXPECT_GT(stepper.last_step().rejected.error, 0);
+    EXPECT_LT(stepper.last_step().step_size, 2.5e-3);
+  }
+
   /** A homogeneous steady state is one of the steps, however long they are. */
   TEST_P(ExponentialSteps, KeepSteadyStates)
   {

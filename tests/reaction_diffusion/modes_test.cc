@@ -74,6 +74,18 @@ namespace leopard::reaction_diffusion
                   << "phi_" << k << " with " << a << ", " << b;
             }
         }
+    for (const double a : {-30., -1., -0.2, 0.7}) // close eigenvalues that share a vector: derivatives, phi_k' = phi_k - k phi_k+1
+      for (const double distance : {0., 1e-9, 1e-5})
+        {
+          const double z[4]      = {a, 5., 0., a - distance};
+          const auto   functions = PhiFunctions<2>::at(z);
+          for (int k = 0; k < 4; ++k)
+            {
+              const Complex middle = a - 0.5L * distance;
+              const auto    slope  = static_cast<double>((phi(k, middle) - static_cast<long double>(k) * phi(k + 1, middle)).real());
+              EXPECT_NEAR(functions.of[k][1], 5. * slope, 2e-13 * std::exp(std::max(0., a)) + distance * distance) << "phi_" << k << " at " << a;
+            }
+        }
     for (const double a : {-40., -2., -0.1, 1.5})
       for (const double b : {0.01, 0.6, 3., 25.})
         {
