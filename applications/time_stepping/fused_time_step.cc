@@ -129,12 +129,27 @@ namespace leopard
     return report;
   }
 
-  bool TimeIntegrator::is_limited_by_stability(const StepReport &report) const
+  std::string TimeIntegrator::what_limits(const StepReport &report) const
   {
-    if (!parameters.exponential() || !parameters.adaptive())
-      return false;
+    if (!parameters.exponential())
+      return "";
+    const double tolerance = parameters.stepping.error_tolerance, error = report.error_estimate * tolerance;
+    if (!parameters.adaptive())
+      return error <= 0.1
+               ? ""
+               : format("warning: in the step to t = %.6g the estimated error is %.2g of the fields: fixed steps of %g are too long for %s",
+                        control.time,
+                        error,
+                        report.step_size,
+                        parameters.scheme.c_str());
     const double size = l2_norm(levels[0]) / std::sqrt(n_free), change = report.rate_of_change * report.step_size;
-    return reached(change, 0.3 * parameters.stepping.error_tolerance * size) && report.error_estimate >= 0.1;
+    if (!(reached(change, 0.3 * tolerance * size) && report.error_estimate >= 0.1))
+      return "";
+    return format(
+      "at t = %.6g steps are limited by the stability of %s and not by accuracy, as the fields hardly change: BDF2 or BDF3 would take longer "
+      "ones from here on ('Time stepping/Scheme', --resume)",
+      control.time,
+      parameters.scheme.c_str());
   }
 
   void TimeIntegrator::take_over_steps(const reaction_diffusion::Totals &before, StepReport &report)
@@ -175,25 +190,10 @@ namespace leopard
           implicit_system.reaction(levels[2], rates[1], old_time - control.steps[1]);
         extrapolate_reaction(factors);
       }
-    if (const double error = report.error_estimate * parameters.stepping.error_tolerance;
-        parameters.exponential() && !parameters.adaptive() && !(error <= 0.1) && !told_stability)
+    if (const std::string note = told_limit ? "" : what_limits(report); !note.empty())
       {
-        told_stability = true;
-        report.notes.push_back(
-          format("warning: in the step to t = %.6g the estimated error is %.2g of the fields: fixed steps of %g are too long for %s",
-                 control.time,
-                 error,
-                 report.step_size,
-                 parameters.scheme.c_str()));
-      }
-    if (is_limited_by_stability(report) && !told_stability)
-      {
-        told_stability = true;
-        report.notes.push_back(format("at t = %.6g steps are limited by the stability of %s and not by accuracy, as the fields hardly change: BDF2 "
-                                      "or BDF3 would take longer ones "
-                                      "from here on ('Time stepping/Scheme', --resume)",
-                                      control.time,
-                                      parameters.scheme.c_str()));
+        told_limit = true;
+        report.notes.push_back(note);
       }
     if (totals.multigrid_steps > 0 && !told_bound)
       report.notes.push_back(format(

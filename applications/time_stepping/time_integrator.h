@@ -184,10 +184,11 @@ namespace leopard
     StepReport advance_together(const StepBatch &batch);
     void       take_over_steps(const reaction_diffusion::Totals &before, StepReport &report);
     /**
-     * Whether an exponential step changes the fields by less than a third of the tolerance and is said to be a third of
-     * that off, which no accurate step can be: its part that is explicit is at the end of its stability.
+     * What the log should say of an exponential step: that a fixed one is too long; or that one which changes the
+     * fields by less than a third of the tolerance is said to be a third of that off, which no accurate step can be:
+     * its part that is explicit is at the end of its stability. Empty: nothing.
      */
-    bool is_limited_by_stability(const StepReport &report) const;
+    std::string what_limits(const StepReport &report) const;
     /** Of the last call of the fused steps, for a message. */
     std::string why_it_failed(StopReason reason) const;
 
@@ -205,7 +206,7 @@ namespace leopard
     reaction_diffusion::StepControl control;         ///< its order is 0 before the first step
     double                          start_size = 0.; ///< the largest |u| at time zero
     std::vector<bool>               may_be_negative; ///< fields that are negative somewhere at the start
-    bool                            told_bound = false, told_stability = false;
+    bool                            told_bound = false, told_limit = false;
     bool                            told_values   = false; ///< of the linear solver's matrix
     double                          told_negative = 0.;    ///< the largest share of its field that a negative value had when it was told of
     std::vector<HostVector>         levels;                ///< u_n, u_n-1, ...

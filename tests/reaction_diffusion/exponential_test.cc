@@ -339,6 +339,7 @@ namespace leopard::reaction_diffusion
     options.backend = Backend::reference;
     EXPECT_THROW(Stepper(box_grid(60, 60, 1), options), InvalidInput) << "too many nodes for dense matrices";
   }
+
   /** A prediction is the whole step: accepted or rejected by its error and whether it is finite. */
   TEST(ExponentialController, HasNoCorrections)
   {

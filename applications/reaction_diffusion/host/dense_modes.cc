@@ -32,6 +32,8 @@ namespace leopard::reaction_diffusion
           A(i, i) -= mesh.matrix.values[p];
         }
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(A);
+    if (solver.info() != Eigen::Success)
+      throw ConvergenceFailure("the eigenvalues of the Laplacian on " + std::to_string(n) + " nodes were not found");
     vectors.assign(solver.eigenvectors().data(), solver.eigenvectors().data() + static_cast<long>(n) * n);
     eigenvalue.assign(solver.eigenvalues().data(), solver.eigenvalues().data() + n);
   }
