@@ -5,16 +5,19 @@
 
 #include <applications/reaction_diffusion_mpi/make_grid_slabs.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/thread_pool.h>
 #include <solvers/device/device.h>
 #include <solvers/distributed/mpi/mpi_transport.h>
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <thread>
 
 namespace
 {
@@ -30,6 +33,7 @@ namespace
     int                 threads = 0, local = 1, dimension = 2, max_sweeps = 400;
     long                steps    = std::numeric_limits<long>::max();
     bool                launches = false;
+    int                 runs = 0, at_a_time = 1;
   };
 
   StepperOptions stepper_options(const Settings &s, double h)
@@ -53,13 +57,80 @@ namespace
     return o;
   }
 
+  NodeGrid grid_of(const Settings &s, int n)
+  {
+    NodeGrid     grid;
+    const double h = 1. / (n - 1);
+    grid.n         = {n, n, s.dimension == 3 ? n : 1};
+    grid.spacing   = {h, h, h};
+    return grid;
+  }
+
+  double slack_of(const Settings &s, const StepperOptions &options)
+  {
+    return options.stepping.error_controlled ? 1e-12 * s.times.back() : 0.5 * options.stepping.step_size * (1. - 1e-9);
+  }
+
+  /** s.runs runs with gamma from 900 to 1100, s.at_a_time of them side by side; each is made, run and copied back. */
+  void run_many(const Settings &s, int n)
+  {
+    const NodeGrid            grid    = grid_of(s, n);
+    const StepperOptions      options = stepper_options(s, grid.spacing[0]);
+    const std::vector<double> initial = pattern_benchmark::initial_values(grid);
+    std::atomic<int>          next{0}, n_failed{0};
+    std::atomic<long>         n_steps{0};
+    const auto                start = std::chrono::steady_clock::now();
+    std::vector<std::thread>  threads;
+    const auto                work = [&] {
+      use_own_thread_pools();
+      if (options.backend == Backend::cuda)
+        device::allocate_beside_others();
+      std::vector<double> u(initial.size());
+      for (int i = next++; i < s.runs; i = next++)
+        {
+          StepperOptions own = options;
+          own.kinetics.gamma = 900. + 200. * i / std::max(1, s.runs - 1);
+          Stepper stepper(grid, own);
+          stepper.start(initial.data());
+          n_failed += stepper.advance(s.times.back(), s.steps, slack_of(s, own)) == StopReason::time_reached ? 0 : 1;
+          stepper.solution(u.data());
+          n_steps += stepper.totals().steps;
+        }
+    };
+    for (int t = 0; t < s.at_a_time; ++t)
+      threads.emplace_back([&] {
+        try
+          {
+            work();
+          }
+        catch (const std::exception &e)
+          {
+            std::fprintf(stderr, "error: %s\n", e.what());
+            ++n_failed;
+          }
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    std::printf("%d^%d nodes, %s, %s: %d runs to t = %g, %d at a time: %.3f s, %.2f ms a run, %.0f steps a run, %d did not reach the end\n",
+                n,
+                s.dimension,
+                s.backend.c_str(),
+                s.scheme.c_str(),
+                s.runs,
+                s.times.back(),
+                s.at_a_time,
+                seconds,
+                1e3 * seconds / s.runs,
+                static_cast<double>(n_steps) / s.runs,
+                n_failed.load());
+    std::fflush(stdout);
+  }
+
   void run(const Settings &s, int n)
   {
-    NodeGrid grid;
-    grid.n                       = {n, n, s.dimension == 3 ? n : 1};
-    const double h               = 1. / (n - 1);
-    grid.spacing                 = {h, h, h};
-    const StepperOptions options = stepper_options(s, h);
+    const NodeGrid       grid    = grid_of(s, n);
+    const StepperOptions options = stepper_options(s, grid.spacing[0]);
     std::string          why_not;
     const auto           slabs = make_grid_slabs(grid, options.backend, MPI_COMM_WORLD, why_not);
     if (!why_not.empty())
@@ -84,9 +155,8 @@ namespace
     double seconds = 0.;
     for (const double t : s.times)
       {
-        const double slack = options.stepping.error_controlled ? 1e-12 * s.times.back() : 0.5 * options.stepping.step_size * (1. - 1e-9);
-        const auto   start = std::chrono::steady_clock::now();
-        const auto   why   = stepper.advance(t, s.steps - stepper.step_number(), slack);
+        const auto start = std::chrono::steady_clock::now();
+        const auto why   = stepper.advance(t, s.steps - stepper.step_number(), slack_of(s, options));
         seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         stepper.solution(u.data());
         const auto        range = std::minmax_element(u.begin(), u.begin() + stepper.n_nodes());
@@ -144,6 +214,8 @@ int main(int argc, char **argv)
   app.add_option("--output", s.output, "write fields to OUTPUT_TIME.f64");
   app.add_option("--reference", s.reference, "print the difference from the fields REFERENCE_TIME.f64");
   app.add_flag("--launches", s.launches, "cuda: no persistent kernel");
+  app.add_option("--runs", s.runs, "so many runs to the last time, in threads, instead of one with figures")->check(CLI::NonNegativeNumber);
+  app.add_option("--at-a-time", s.at_a_time, "of these, side by side")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   MPI_Init(&argc, &argv);
   try
@@ -152,8 +224,10 @@ int main(int argc, char **argv)
         device::select(rank_in(MPI_COMM_WORLD) % n_devices);
       if (size_of(MPI_COMM_WORLD) > 1 && !(s.output.empty() && s.reference.empty()))
         throw InvalidInput("fields are written and compared on one rank only\n  expected: no --output and no --reference, or one rank");
+      if (s.runs > 0 && size_of(MPI_COMM_WORLD) > 1)
+        throw InvalidInput("runs side by side are threads of one rank\n  expected: one rank, or no --runs");
       for (const int n : s.nodes)
-        run(s, n);
+        s.runs > 0 ? run_many(s, n) : run(s, n);
     }
   catch (const std::exception &e)
     {

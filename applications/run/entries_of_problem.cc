@@ -118,9 +118,10 @@ namespace leopard::entry_rows
       return first(of_run_in_time(r, entry), of_growth(r, entry));
     }
 
-    std::string of_sweep(const Run &r, const std::string & /*entry*/)
+    std::string of_sweep(const Run &r, const std::string &entry)
     {
-      return if_(r.parameters.sweep.axes.empty() && r.parameters.sweep.ranks_per_run > 0, "'Run/Sweep' is empty");
+      const SweepParameters &sweep = r.parameters.sweep; // that runs of a sweep have none is given by the program, as 0
+      return if_(sweep.axes.empty() && (entry == "Run/Sweep ranks per run" ? sweep.ranks_per_run : sweep.at_a_time) > 0, "'Run/Sweep' is empty");
     }
 
     /** The rows, and those of the entries that all problems share for the sections of problems that have none. */
@@ -154,6 +155,7 @@ namespace leopard::entry_rows
       {"Run/Checkpoint *", free, free, of_run_in_time},
       {"Run/Sweep", free, free, used},
       {"Run/Sweep ranks per run", free, free, of_sweep},
+      {"Run/Sweep runs at a time", free, free, of_sweep},
       {"Output/Times", free, free, of_run_in_time},
       {"Output/Interval", free, free, of_run_in_time},
       {"Output/Scale by growth", free, free, of_scaled_output},

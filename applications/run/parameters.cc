@@ -414,7 +414,9 @@ namespace leopard
         read(prm, problems);
         if (!mesh.file.empty() && std::filesystem::path(mesh.file).is_relative())
           mesh.file = (path.parent_path() / mesh.file).lexically_normal().string();
-        linear_solver.choose(solver_task(*this, n_nodes_of(mesh.file, comm)));
+        const SolverTask task = solver_task(*this, n_nodes_of(mesh.file, comm));
+        n_unknowns            = task.n_unknowns;
+        linear_solver.choose(task);
         discretization.multigrid = linear_solver.uses_multigrid() || study == "smoothers";
         check_contradictions();
         check_swept_constants(*this);

@@ -3,6 +3,7 @@
 
 #include <applications/base/collective.h>
 #include <applications/base/files.h>
+#include <applications/base/turns.h>
 #include <solvers/base/words.h>
 
 #include <leopard/version.h>
@@ -90,7 +91,7 @@ namespace leopard
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &n_ranks);
     MPI_Comm_size(MPI_COMM_WORLD, &n_all);
-    if (rank != 0 || n_ranks != n_all)
+    if (rank != 0 || n_ranks != n_all || takes_turns())
       return nullptr;
     if (!may_write && !has_written)
       return std::make_unique<SetUp>("", "", "");

@@ -43,8 +43,8 @@ namespace leopard
     /**
      * For the time that mesh and matrices take to be made: the file says so if a signal ends the program meanwhile.
      * @param may_write whether the folder is this run's, also before the first write(): what an older run has written
-     * stays. @return null on ranks but the first, which ends all, and where groups of ranks have runs of their own,
-     * which may be writing.
+     * stays. @return null on ranks but the first, which ends all, and where groups of ranks or threads have runs of
+     * their own, which may be writing.
      */
     std::unique_ptr<SetUp> begin_set_up(bool may_write) const;
 

@@ -35,6 +35,13 @@ namespace leopard
                       "0",
                       Integer(0),
                       "Ranks that share a run of a sweep; as many runs go on at the same time as there are such groups. 0: all. Dimensionless.");
+    prm.declare_entry(
+      "Sweep runs at a time",
+      "0",
+      Integer(0, 1024),
+      "Runs of a sweep that a rank does side by side. Their time steps run at the same time, on one GPU or each on a share of the rank's host "
+      "threads, by the fused time loop; all else of them goes in turns. 0: as many as pay, which is 1 for the general time loop, large grids and "
+      "runs with several ranks. Dimensionless.");
     prm.leave_subsection();
   }
 
@@ -97,7 +104,7 @@ namespace leopard
             throw Error(where + " names the value " + value + " of '" + axis.name + "' twice" +
                         (before->second == value ? "" : ", first as " + before->second) + "\n  expected: each value once");
         }
-      for (const char *fixed : {"Run/Sweep", "Run/Sweep ranks per run", "Run/Directory", "Run/Wall time"})
+      for (const char *fixed : {"Run/Sweep", "Run/Sweep ranks per run", "Run/Sweep runs at a time", "Run/Directory", "Run/Wall time"})
         if (axis.entry == fixed)
           throw Error(where + " varies '" + axis.entry + "', which all runs share\n  expected: entries that say what a run computes");
       return axis;
@@ -126,6 +133,7 @@ namespace leopard
     prm.enter_subsection("Run");
     const std::string text = Utilities::trim(prm.get("Sweep"));
     ranks_per_run          = prm.get_integer("Sweep ranks per run");
+    at_a_time              = prm.get_integer("Sweep runs at a time");
     prm.leave_subsection();
     axes.clear();
     if (text.empty())

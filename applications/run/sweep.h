@@ -35,7 +35,8 @@ namespace leopard
   {
     std::vector<SweepAxis> axes;              ///< empty: one run, no sweep
     Constants              constants;         ///< of the problem
-    unsigned int           ranks_per_run = 0; ///< 0: all ranks of the program, one run after another
+    unsigned int           ranks_per_run = 0; ///< 0: all ranks of the program
+    unsigned int           at_a_time     = 0; ///< runs that one rank does side by side; 0: as many as pay
 
     void declare(dealii::ParameterHandler &prm);
     /**

@@ -3,6 +3,7 @@
 #include "provenance.h"
 #include "resume.h"
 #include "run.h"
+#include "runs_at_a_time.h"
 #include "simulation.h"
 #include "sweep_table.h"
 
@@ -11,7 +12,10 @@
 #include <applications/base/log.h>
 #include <applications/base/manifest.h>
 #include <applications/base/stop_signal.h>
+#include <applications/base/turns.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/thread_pool.h>
+#include <solvers/device/device.h>
 
 #include <deal.II/base/mpi.h>
 
@@ -41,6 +45,7 @@ namespace leopard
       single.overrides.insert(single.overrides.end(), run.overrides.begin(), run.overrides.end());
       single.overrides.emplace_back("Run/Sweep=");
       single.overrides.emplace_back("Run/Sweep ranks per run=0");
+      single.overrides.emplace_back("Run/Sweep runs at a time=0");
       single.overrides.push_back("Run/Directory=" + parameters.directory + "/runs/" + run.folder);
       return single;
     }
@@ -129,20 +134,27 @@ namespace leopard
       });
     }
 
-    /** Ranks that do a run together, and their way through the list of runs. */
+    /** Ranks that do a run together, or a rank that does some side by side, and their way through the list of runs. */
     class SweepGroup
     {
     public:
-      SweepGroup(const RunRequest &request_, const Parameters &parameters_, const RunDirectory &directory_, MPI_Comm all, MPI_Comm group)
+      SweepGroup(const RunRequest   &request_,
+                 const Parameters   &parameters_,
+                 const RunDirectory &directory_,
+                 const RunsAtATime  &at_a_time_,
+                 MPI_Comm            all,
+                 MPI_Comm            group)
         : request(request_)
         , parameters(parameters_)
         , directory(directory_)
+        , at_a_time(at_a_time_)
         , place(NodePlace::find(all))
         , runs(parameters.sweep.runs())
         , comm(group)
         , reporter(group)
         , log(group)
         , writes_table(dealii::Utilities::MPI::this_mpi_process(all) == 0)
+        , table(directory, parameters.sweep.axes, runs)
       {
         log.open(directory.path("log.txt"), true); // all groups append whole lines
       }
@@ -150,15 +162,19 @@ namespace leopard
       /** Does what no other group does. @return "finished", or why the sweep stops before. */
       std::string work()
       {
-        for (std::size_t i = 0; i < runs.size(); ++i)
-          if (claim(runs[i]))
+        std::vector<std::string> statuses(at_a_time.n());
+        in_turns(at_a_time.n(), [&](int i) {
+          if (takes_turns())
             {
-              const std::string status = stop_requested(comm) ? stop_status() : run(i);
-              if (writes_table)
-                write_sweep_table(directory, parameters.sweep.axes, runs);
-              if (status.rfind("stopped", 0) == 0)
-                return status;
+              use_own_thread_pools();
+              if (at_a_time.on_gpu())
+                device::allocate_beside_others();
             }
+          statuses[i] = work_alone();
+        });
+        for (const std::string &status : statuses)
+          if (status.rfind("stopped", 0) == 0)
+            return status;
         return "finished";
       }
 
@@ -166,6 +182,23 @@ namespace leopard
       const std::vector<std::string> &failures() const { return failed; }
 
     private:
+      std::string work_alone()
+      {
+        for (std::size_t i = 0; i < runs.size(); ++i)
+          if (claim(runs[i]))
+            {
+              const std::string status = stop_requested(comm) ? stop_status() : run(i);
+              if (writes_table && seconds() >= time_of_table + 1.)
+                {
+                  table.write();
+                  time_of_table = seconds();
+                }
+              if (status.rfind("stopped", 0) == 0)
+                return status;
+            }
+        return "finished";
+      }
+
       /**
        * Whether this group is the first to ask for the run: a file can be made once only, by whatever process, on
        * network file systems, too.
@@ -223,6 +256,8 @@ namespace leopard
             return "finished";
           }
         single.mode = mode;
+        if (at_a_time.n() > 1)
+          own.linear_solver.block_async.n_threads = at_a_time.n_threads();
         if (own.time_loop.wall_time_minutes > 0.) // of the program, not of each run
           own.time_loop.wall_time_minutes = std::max(1e-6, own.time_loop.wall_time_minutes - seconds() / 60.);
         log.line(label + (mode == OpenMode::resume ? ": goes on" : ": starts"));
@@ -265,12 +300,15 @@ namespace leopard
       const RunRequest                           &request;
       const Parameters                           &parameters;
       const RunDirectory                         &directory;
+      const RunsAtATime                          &at_a_time;
       const NodePlace                             place;
       const std::vector<SweepRun>                 runs;
       MPI_Comm                                    comm;
       const ErrorReporter                         reporter;
       Log                                         log;
       const bool                                  writes_table;
+      SweepTable                                  table;
+      double                                      time_of_table = -1.; ///< no more than one in a second
       std::vector<std::string>                    failed;
       const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
     };
@@ -423,22 +461,23 @@ namespace leopard
         log.line(others);
     }
 
-    std::string work_through(const RunRequest &request,
-                             const Parameters &parameters,
-                             RunDirectory     &directory,
-                             Log              &log,
-                             MPI_Comm          comm,
-                             MPI_Comm          group,
-                             std::string      &failures)
+    std::string work_through(const RunRequest  &request,
+                             const Parameters  &parameters,
+                             RunDirectory      &directory,
+                             const RunsAtATime &at_a_time,
+                             Log               &log,
+                             MPI_Comm           comm,
+                             MPI_Comm           group,
+                             std::string       &failures)
     {
       const auto  runs = parameters.sweep.runs();
-      SweepGroup  sweep(request, parameters, directory, comm, group);
+      SweepGroup  sweep(request, parameters, directory, at_a_time, comm, group);
       std::string status = sweep.work();
       for (const std::string &other : dealii::Utilities::MPI::all_gather(comm, status))
         if (other != "finished")
           status = other;
       on_rank_zero(comm, [&] {
-        write_sweep_table(directory, parameters.sweep.axes, runs);
+        SweepTable(directory, parameters.sweep.axes, runs).write();
         delete_claims(directory, runs);
       });
       log.line(status + "; " + directory.path("sweep.txt") + " compares the runs; pictures: scripts/contact_sheet " + directory.path() +
@@ -468,10 +507,12 @@ namespace leopard
         require_kind_of_run(directory, true, comm);
         check_changes(request, parameters, comm);
       }
+    RunsAtATime at_a_time(parameters.sweep.at_a_time, dealii::Utilities::MPI::n_mpi_processes(group));
     for (const SweepRun &run : parameters.sweep.runs()) // before anything is deleted
       {
         Parameters own = parameters_for(request_for(request, parameters, run), run, comm);
         own.choose_backend(comm, NodePlace::find(comm));
+        at_a_time.look_at(own);
       }
     Log log(comm);
     if (request.mode == OpenMode::overwrite && !directory.is_new())
@@ -491,12 +532,14 @@ namespace leopard
     provenance.json()["runs"]           = runs.size();
     std::string status, failures;
     begin_sweep(directory, parameters, runs, provenance, log, comm);
-    log.line(format("sweep of %zu runs, %u at a time",
-                    runs.size(),
-                    dealii::Utilities::MPI::n_mpi_processes(comm) / dealii::Utilities::MPI::n_mpi_processes(group)));
+    const unsigned int n_groups = dealii::Utilities::MPI::n_mpi_processes(comm) / dealii::Utilities::MPI::n_mpi_processes(group);
+    log.line(format("sweep of %zu runs, %u at a time", runs.size(), n_groups * at_a_time.n()) +
+             (at_a_time.n() > 1 && n_groups > 1 ? format(", %d on each of %u ranks", at_a_time.n(), n_groups) : ""));
+    if (!at_a_time.warning().empty())
+      log.warning(at_a_time.warning());
     try
       {
-        status = work_through(request, parameters, directory, log, comm, group, failures);
+        status = work_through(request, parameters, directory, at_a_time, log, comm, group, failures);
         if (!failures.empty())
           throw Error(failures);
       }

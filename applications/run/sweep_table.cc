@@ -42,17 +42,29 @@ namespace leopard
     }
   } // namespace
 
-  void write_sweep_table(const RunDirectory &directory, const std::vector<SweepAxis> &axes, const std::vector<SweepRun> &runs)
+  SweepTable::SweepTable(const RunDirectory &directory_, const std::vector<SweepAxis> &axes_, const std::vector<SweepRun> &runs_)
+    : directory(directory_)
+    , axes(axes_)
+    , runs(runs_)
+    , results(runs.size(), json::object())
   {
-    std::vector<json>        results;
+  }
+
+  SweepTable::~SweepTable() = default;
+
+  void SweepTable::write()
+  {
     std::vector<std::string> measures; // the measures of all runs; those with other problems may have others
-    for (const SweepRun &run : runs)
+    for (std::size_t i = 0; i < runs.size(); ++i)
       {
-        std::ifstream stream(directory.path("runs/" + run.folder + "/run.json"));
-        results.push_back(json::parse(stream, nullptr, false));
-        if (!results.back().is_object())
-          results.back() = json::object();
-        for (const json &measure : results.back().value("measures", json::array()))
+        if (!has_ended(results[i].value("status", "")))
+          {
+            std::ifstream stream(directory.path("runs/" + runs[i].folder + "/run.json"));
+            results[i] = json::parse(stream, nullptr, false);
+            if (!results[i].is_object())
+              results[i] = json::object();
+          }
+        for (const json &measure : results[i].value("measures", json::array()))
           if (std::find(measures.begin(), measures.end(), measure.at("name")) == measures.end())
             measures.push_back(measure.at("name"));
       }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fused_steps.h"
 
+#include <applications/base/stop_signal.h>
+#include <applications/base/turns.h>
 #include <applications/discretization/level_source.h>
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/linear_solvers/linear_solver.h>
@@ -277,7 +279,7 @@ namespace leopard
   }
 
   FusedSteps::FusedSteps(const Domain                 &domain,
-                         MPI_Comm                      comm,
+                         MPI_Comm                      comm_,
                          const Problem                &problem,
                          const Growth                 &growth,
                          const TimeParameters         &time,
@@ -285,6 +287,7 @@ namespace leopard
                          const LinearSolverParameters &linear,
                          double                        step_size)
     : stepper(make_stepper(domain, options_for(problem, growth, time, newton, linear, step_size)))
+    , comm(comm_)
     , n_fields(problem.fields().size())
     , unknowns(domain.unknowns)
     , field_by_field(n_fields * stepper.n_nodes())
@@ -292,6 +295,12 @@ namespace leopard
   {
     to_unknowns.reinit(domain.own_nodes, domain.nodes, comm);
     to_nodes.reinit(domain.nodes, domain.own_nodes, comm);
+  }
+
+  StopReason FusedSteps::advance(double stop_time, long max_steps, double slack)
+  {
+    const TurnOfOthers turn; // which have one rank, and ask for a stop without communication
+    return stepper.advance(stop_time, max_steps, slack, [this] { return stop_requested(comm); });
   }
 
   void FusedSteps::load(const Stepper::State &state, const std::vector<HostVector> &levels)

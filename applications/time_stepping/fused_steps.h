@@ -70,6 +70,9 @@ namespace leopard
                const LinearSolverParameters &linear,
                double                        step_size);
 
+    /** Stepper::advance(), in which other runs of a sweep have their turn. Ends when the program is asked to stop. */
+    reaction_diffusion::StopReason advance(double stop_time, long max_steps, double slack);
+
     /** Collective, as store(). */
     void load(const reaction_diffusion::Stepper::State &state, const std::vector<HostVector> &levels);
     /** Leaves periodic copies as they are. */
@@ -78,6 +81,7 @@ namespace leopard
     reaction_diffusion::Stepper stepper;
 
   private:
+    const MPI_Comm                                   comm;
     const unsigned int                               n_fields;
     const std::vector<unsigned int>                  unknowns; ///< of each field: those of Domain
     dealii::Utilities::MPI::NoncontiguousPartitioner to_unknowns, to_nodes;

@@ -110,13 +110,12 @@ namespace leopard
       fused->load(control.state(), levels);
     fused_loaded          = true;
     const auto     before = stepper.totals();
-    const MPI_Comm comm   = u_new.get_mpi_communicator();
-    const auto     reason = stepper.advance(batch.stop_time, batch.max_steps, batch.slack, [comm] { return stop_requested(comm); });
+    const auto     reason = fused->advance(batch.stop_time, batch.max_steps, batch.slack);
     StepReport     report;
     if (stepper.totals().steps > before.steps)
       take_over_steps(before, report);
     else if (reason == StopReason::asked_to_stop)
-      throw_if_stop_requested(comm);
+      throw_if_stop_requested(u_new.get_mpi_communicator());
     if (reason == StopReason::newton_failure || reason == StopReason::linear_failure || reason == StopReason::step_underflow ||
         reason == StopReason::blow_up)
       fused_failure = why_it_failed(reason) + " in the step from time " + format("%.8g", control.time) + " with step size " +

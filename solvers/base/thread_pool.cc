@@ -145,15 +145,26 @@ namespace leopard
       std::rethrow_exception(std::exchange(failure, nullptr));
   }
 
+  namespace
+  {
+    thread_local std::thread::id owner; ///< of the calling thread's pools; nobody: they are everybody's
+  }
+
+  void use_own_thread_pools()
+  {
+    owner = std::this_thread::get_id();
+  }
+
   std::shared_ptr<ThreadPool> shared_thread_pool(int n_threads)
   {
-    static std::mutex                               mutex;
-    static std::map<int, std::weak_ptr<ThreadPool>> pools;
+    static std::mutex                                                           mutex;
+    static std::map<std::pair<std::thread::id, int>, std::weak_ptr<ThreadPool>> pools;
     const int                         n = n_threads > 0 ? n_threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     const std::lock_guard<std::mutex> lock(mutex);
-    std::shared_ptr<ThreadPool>       pool = pools[n].lock();
+    std::weak_ptr<ThreadPool>        &known = pools[{owner, n}];
+    std::shared_ptr<ThreadPool>       pool  = known.lock();
     if (pool == nullptr)
-      pools[n] = pool = std::make_shared<ThreadPool>(n);
+      known = pool = std::make_shared<ThreadPool>(n);
     return pool;
   }
 } // namespace leopard

@@ -75,6 +75,12 @@ namespace leopard
   std::shared_ptr<ThreadPool> shared_thread_pool(int n_threads);
 
   /**
+   * For a thread that does a work of its own beside others, which would wait for one another in pools that they share:
+   * from now on shared_thread_pool() gives the calling thread pools that only this thread gets.
+   */
+  void use_own_thread_pools();
+
+  /**
    * function(begin, end) for parts of 0 <= i < n, one part a thread, none with fewer than some `grain` indices; in the
    * calling thread alone where n is small. The parts are the same in every call.
    */

@@ -48,15 +48,22 @@ namespace leopard::device
    * Waits until the device has done all that was asked of it. @throws DeviceError for what went wrong there meanwhile.
    */
   void synchronize();
+  /** The same for what the calling thread has asked for. */
+  void wait();
 
   /** Device arrays. @throws DeviceError, for allocate() with the bytes asked for and the bytes that are free. */
   void *allocate(std::size_t n_bytes);
-  void  release_scratch(); ///< what set-up on the device has worked in (see scratch.cuh) goes back to the device
-  void  release(void *pointer) noexcept;
-  void  copy_to_device(void *destination, const void *host_source, std::size_t n_bytes);
-  void  copy_to_host(void *host_destination, const void *source, std::size_t n_bytes);
-  void  copy_on_device(void *destination, const void *source, std::size_t n_bytes);
-  void  set_zero(void *destination, std::size_t n_bytes);
+  /**
+   * For a thread that does a work of its own beside others on the same device: its arrays come from what is kept for
+   * scratch from now on. What else frees memory waits for the work of all threads.
+   */
+  void allocate_beside_others();
+  void release_scratch(); ///< what set-up on the device has worked in (see scratch.cuh) goes back to the device
+  void release(void *pointer) noexcept;
+  void copy_to_device(void *destination, const void *host_source, std::size_t n_bytes);
+  void copy_to_host(void *host_destination, const void *source, std::size_t n_bytes);
+  void copy_on_device(void *destination, const void *source, std::size_t n_bytes);
+  void set_zero(void *destination, std::size_t n_bytes);
 
   /**
    * to[to_indices[i]] = from[from_indices[i]], or += with add; no index twice in to_indices; null: i itself. All in

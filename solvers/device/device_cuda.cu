@@ -2,16 +2,17 @@
 #include "../base/thread_pool.h"
 #include "cuda_error.cuh"
 #include "device.h"
+#include "library_handles.cuh"
 #include "nvml.h"
 #include "scratch.cuh"
 #include "sleep.cuh"
-#include "sparse_handle.cuh"
 
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 namespace leopard::device
@@ -106,6 +107,11 @@ namespace leopard::device
     LEOPARD_CHECK(cudaDeviceSynchronize());
   }
 
+  void wait()
+  {
+    LEOPARD_CHECK(cudaStreamSynchronize(cudaStreamPerThread));
+  }
+
   void refuse_memory(std::size_t n_bytes)
   {
     cudaGetLastError();
@@ -116,13 +122,43 @@ namespace leopard::device
                       " bytes are free\n  expected: a smaller problem, a larger GPU, more ranks on more GPUs, or the backend host");
   }
 
+  namespace
+  {
+    thread_local bool beside_others = false;
+
+    /** The arrays that are of scratch memory. */
+    struct KeptArrays
+    {
+      std::mutex                 one_at_a_time;
+      std::unordered_set<void *> pointers;
+    };
+
+    KeptArrays &kept_arrays()
+    {
+      static auto *const arrays = new KeptArrays; // some are released when the program ends
+      return *arrays;
+    }
+  } // namespace
+
+  void allocate_beside_others()
+  {
+    beside_others = true;
+  }
+
   void *allocate(std::size_t n_bytes)
   {
     void             *pointer = nullptr;
-    const cudaError_t code    = cudaMalloc(&pointer, n_bytes);
+    const cudaError_t code =
+      beside_others ? cudaMallocFromPoolAsync(&pointer, n_bytes, scratch_pool(), cudaStreamPerThread) : cudaMalloc(&pointer, n_bytes);
     if (code == cudaErrorMemoryAllocation)
       refuse_memory(n_bytes);
     LEOPARD_CHECK(code);
+    if (beside_others)
+      {
+        KeptArrays                       &kept = kept_arrays();
+        const std::lock_guard<std::mutex> lock(kept.one_at_a_time);
+        kept.pointers.insert(pointer);
+      }
     return pointer;
   }
 
@@ -155,7 +191,18 @@ namespace leopard::device
 
   void release(void *pointer) noexcept
   {
-    cudaFree(pointer);
+    if (pointer == nullptr)
+      return;
+    bool is_kept = false;
+    {
+      KeptArrays                       &kept = kept_arrays();
+      const std::lock_guard<std::mutex> lock(kept.one_at_a_time);
+      is_kept = kept.pointers.erase(pointer) > 0;
+    }
+    if (is_kept)
+      cudaFreeAsync(pointer, cudaStreamPerThread);
+    else
+      cudaFree(pointer);
   }
 
   namespace
@@ -241,6 +288,39 @@ namespace leopard::device
         LEOPARD_CHECK(cusparseSetStream(handle, cudaStreamPerThread));
       }
     return handle;
+  }
+
+  namespace
+  {
+    struct BlasHandle
+    {
+      cublasHandle_t handle    = nullptr;
+      void          *workspace = nullptr;
+
+      BlasHandle()
+      {
+        constexpr std::size_t n_bytes = std::size_t(32) << 20; // what cuBLAS asks for on Hopper
+        LEOPARD_CHECK(cublasCreate(&handle));
+        LEOPARD_CHECK(cublasSetStream(handle, cudaStreamPerThread));
+        workspace = allocate(n_bytes);
+        LEOPARD_CHECK(cublasSetWorkspace(handle, workspace, n_bytes));
+      }
+      BlasHandle(const BlasHandle &)            = delete;
+      BlasHandle &operator=(const BlasHandle &) = delete;
+      ~BlasHandle()
+      {
+        cublasDestroy(handle);
+        release(workspace);
+      }
+    };
+  } // namespace
+
+  cublasHandle_t blas_handle()
+  {
+    int device = 0;
+    LEOPARD_CHECK(cudaGetDevice(&device));
+    thread_local std::map<int, BlasHandle> handles;
+    return handles[device].handle;
   }
 
   void copy_to_host(void *host_destination, const void *source, std::size_t n_bytes)

@@ -36,6 +36,14 @@ namespace leopard
     {
       no_cuda();
     }
+    void wait()
+    {
+      no_cuda();
+    }
+    void allocate_beside_others()
+    {
+      no_cuda();
+    }
     void *allocate(std::size_t /*n_bytes*/)
     {
       no_cuda();

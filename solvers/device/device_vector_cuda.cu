@@ -2,11 +2,13 @@
 #include "cuda_error.cuh"
 #include "device.h"
 #include "device_vector.h"
+#include "library_handles.cuh"
 #include "partial_sums.cuh"
 #include "sleep.cuh"
 
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -55,52 +57,20 @@ namespace leopard
         x[i] *= factors[i];
     }
 
-    constexpr int max_devices = 64;
-
-    int current_device()
-    {
-      int device = 0;
-      LEOPARD_CHECK(cudaGetDevice(&device));
-      if (device >= max_devices)
-        throw DeviceError("GPU " + std::to_string(device) + " is beyond the " + std::to_string(max_devices) + " GPUs that one process can use");
-      return device;
-    }
-
-    /** One cuBLAS handle a thread and device. */
-    cublasHandle_t handle()
-    {
-      struct Handles
-      {
-        cublasHandle_t of_device[max_devices] = {};
-        ~Handles()
-        {
-          for (cublasHandle_t h : of_device)
-            if (h != nullptr)
-              cublasDestroy(h);
-        }
-      };
-      thread_local Handles handles;
-      cublasHandle_t      &h = handles.of_device[current_device()];
-      if (h == nullptr)
-        {
-          LEOPARD_CHECK(cublasCreate(&h));
-          LEOPARD_CHECK(cublasSetStream(h, cudaStreamPerThread));
-        }
-      return h;
-    }
-
     double dot(std::size_t n, const double *x, const double *y)
     {
       double result = 0.;
       device::sleep_until_done();
-      LEOPARD_CHECK(cublasDdot_64(handle(), static_cast<std::int64_t>(n), x, 1, y, 1, &result));
+      LEOPARD_CHECK(cublasDdot_64(device::blas_handle(), static_cast<std::int64_t>(n), x, 1, y, 1, &result));
       return result;
     }
     /** Not by cuBLAS, which adds up in single precision. */
     double dot(std::size_t n, const float *x, const float *y)
     {
-      thread_local std::unique_ptr<device::PartialSums> sums[max_devices];
-      std::unique_ptr<device::PartialSums>             &here = sums[current_device()];
+      int device = 0;
+      LEOPARD_CHECK(cudaGetDevice(&device));
+      thread_local std::map<int, std::unique_ptr<device::PartialSums>> sums;
+      std::unique_ptr<device::PartialSums>                            &here = sums[device];
       if (here == nullptr)
         here = std::make_unique<device::PartialSums>(device::reduction_threads);
       return here->dot(x, y, n);
@@ -149,7 +119,7 @@ namespace leopard
   void device::axpy(Number *y, Number a, const Number *x, std::size_t n)
   {
     if (n > 0)
-      LEOPARD_CHECK(leopard::axpy(handle(), static_cast<std::int64_t>(n), a, x, y));
+      LEOPARD_CHECK(leopard::axpy(device::blas_handle(), static_cast<std::int64_t>(n), a, x, y));
   }
 
   template <typename Number>
@@ -263,7 +233,7 @@ namespace leopard
     if (n > 0)
       {
         device::sleep_until_done();
-        LEOPARD_CHECK(nrm2(handle(), static_cast<std::int64_t>(n), values, &local));
+        LEOPARD_CHECK(nrm2(device::blas_handle(), static_cast<std::int64_t>(n), values, &local));
       }
     if (comm == nullptr)
       return local;
@@ -281,7 +251,7 @@ namespace leopard
     if (n > 0)
       {
         std::int64_t index = 1; // cuBLAS counts from one
-        LEOPARD_CHECK(amax(handle(), static_cast<std::int64_t>(n), values, &index));
+        LEOPARD_CHECK(amax(device::blas_handle(), static_cast<std::int64_t>(n), values, &index));
         device::copy_to_host(&largest, values + index - 1, sizeof(Number));
       }
     return comm == nullptr ? std::abs(largest) : static_cast<Number>(comm->max(std::abs(largest)));
@@ -297,7 +267,7 @@ namespace leopard
   DeviceVector<Number> &DeviceVector<Number>::operator*=(Number a)
   {
     if (n > 0)
-      LEOPARD_CHECK(scal(handle(), static_cast<std::int64_t>(n), a, values));
+      LEOPARD_CHECK(scal(device::blas_handle(), static_cast<std::int64_t>(n), a, values));
     return *this;
   }
 
@@ -305,7 +275,7 @@ namespace leopard
   void DeviceVector<Number>::add(Number a, const DeviceVector &v)
   {
     if (n > 0)
-      LEOPARD_CHECK(axpy(handle(), static_cast<std::int64_t>(n), a, v.values, values));
+      LEOPARD_CHECK(axpy(device::blas_handle(), static_cast<std::int64_t>(n), a, v.values, values));
   }
 
   template <typename Number>

@@ -4,7 +4,7 @@
 #include "../device/exclusive_scan.cuh"
 #include "../device/grid_stride.cuh"
 #include "../device/scratch.cuh"
-#include "../device/sparse_handle.cuh"
+#include "../device/library_handles.cuh"
 #include "device_crs.h"
 
 #include <cub/device/device_reduce.cuh>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../device/cuda_error.cuh"
 #include "../device/device_array.h"
-#include "../device/sparse_handle.cuh"
+#include "../device/library_handles.cuh"
 #include "device_matrix.h"
 
 #include <type_traits>

@@ -157,6 +157,7 @@ namespace leopard
                                                                              {"Run/Checkpoint interval", {"0"}},
                                                                              {"Run/Checkpoint steps", {"1"}},
                                                                              {"Run/Sweep ranks per run", {"1"}},
+                                                                             {"Run/Sweep runs at a time", {"2"}},
                                                                              {"Output/Times", {"1e-3, 2e-3"}},
                                                                              {"Output/Interval", {"1e-3"}},
                                                                              {"Output/Scale by growth", {"false"}},
@@ -366,7 +367,7 @@ namespace leopard
     }
 
     /** Entries that say where, or that runs of a sweep, are no part of one run. */
-    const std::set<std::string> left_out = {"Run/Directory", "Run/Sweep", "Run/Sweep ranks per run", "Study"};
+    const std::set<std::string> left_out = {"Run/Directory", "Run/Sweep", "Run/Sweep ranks per run", "Run/Sweep runs at a time", "Study"};
 
     class Runs
     {

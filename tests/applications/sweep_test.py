@@ -10,6 +10,7 @@ import sys
 from program import FILES, ROOT, Program
 
 TINY = ROOT / "tests/output/tiny_turing.prm"
+QUIET = ["Output/Interval=0", "Output/Log every=0"]
 VARIED = "Run/Sweep=gamma: 50, 100, 200; kappa: 8, 10"
 
 
@@ -69,7 +70,7 @@ class Sweeps(Program):
         self.assertEqual([row["status"] for row in self.table()], ["finished", "finished"])
 
     def test_killed_and_resumed(self):
-        settings = ["Run/Sweep=gamma: 100, 200, 300", "Time stepping/End time=0.4", "Mesh/Global refinements=3", "Run/Checkpoint steps=37", "Newton/Relative tolerance=1e-10"]
+        settings = [*QUIET, "Run/Sweep=gamma: 100, 200, 300", "Run/Sweep runs at a time=1", "Time stepping/End time=0.4", "Mesh/Global refinements=3", "Run/Checkpoint steps=37", "Newton/Relative tolerance=1e-10"]
         self.leopard(TINY, *settings)
         reference = self.table()
         for how in (signal.SIGKILL, signal.SIGTERM):
@@ -95,7 +96,7 @@ class Sweeps(Program):
         self.leopard(TINY, VARIED)
         alone = self.table()
         for per_run in (1, 2):
-            said = self.leopard(TINY, VARIED, f"Run/Sweep ranks per run={per_run}", ranks=2)
+            said = self.leopard(TINY, VARIED, f"Run/Sweep ranks per run={per_run}", "Run/Sweep runs at a time=1", ranks=2)
             self.assertIn(f"{2 // per_run} at a time", said)
             for one, two in zip(alone, self.table()):
                 self.assertEqual(self.run_json_of(two)["ranks"], per_run)
@@ -107,6 +108,64 @@ class Sweeps(Program):
                 self.assertEqual(log.count(f"{row['run'].replace('_', ', ')}: starts\n"), 1)
             self.assertFalse((self.folder / "output/tiny_turing/claims").exists())
         self.assertIn("a divisor of the number of ranks", self.leopard(TINY, VARIED, "Run/Sweep ranks per run=2", fails=True))
+
+    def test_runs_side_by_side(self):
+        """Threads of one process: the same results as one after the other, each run once, also with two ranks that share them."""
+        said = self.leopard(TINY, VARIED, "Run/Sweep runs at a time=1")
+        self.assertIn("sweep of 6 runs, 1 at a time", said)
+        alone = self.table()
+        for settings, ranks, words in (((), 1, "sweep of 6 runs, 4 at a time"), (("Run/Sweep ranks per run=1",), 2, "sweep of 6 runs, 8 at a time, 4 on each of 2 ranks")):
+            said = self.leopard(TINY, VARIED, "Run/Sweep runs at a time=4", *settings, ranks=ranks)
+            self.assertIn(words, said)
+            self.assertNotIn("warning", said)
+            for one, two in zip(alone, self.table()):
+                self.assertEqual((one["run"], one["status"]), (two["run"], two["status"]))
+                for measure in one.keys() - {"run", "gamma", "kappa", "status", "seconds"}:
+                    self.assertAlmostEqual(float(one[measure]), float(two[measure]), delta=1e-5 * max(1, abs(float(one[measure]))), msg=measure)
+                self.assertEqual(said.count(f"{two['run'].replace('_', ', ')}: starts\n"), 1)
+                self.assertEqual(said.count(f"{two['run'].replace('_', ', ')}: finished after"), 1)
+            self.assertFalse((self.folder / "output/tiny_turing/claims").exists())
+        many = ["Run/Sweep=gamma: 50, 60, 70", "Run/Sweep runs at a time=3", "Time stepping/End time=1", *QUIET]
+        said = self.leopard(TINY, *many)
+        self.assertLess(max(said.index(f"gamma={gamma}: starts") for gamma in (50, 60, 70)), min(said.index(f"gamma={gamma}: finished") for gamma in (50, 60, 70)))
+
+    def test_what_cannot_run_side_by_side_says_so(self):
+        sweep = "Run/Sweep=gamma: 50, 100"
+        said = self.leopard(TINY, sweep, "Run/Sweep runs at a time=2", "Time stepping/Engine=general")
+        self.assertIn("warning: 'Run/Sweep runs at a time' is 2, but only the fused time loop", said)
+        self.assertIn("1 at a time", self.leopard(TINY, sweep, "Time stepping/Engine=general"))
+        self.assertIn("'Run/Sweep runs at a time' is 2, but 2 ranks share a run", self.leopard(TINY, sweep, "Run/Sweep runs at a time=2", ranks=2, fails=True))
+        self.assertIn("not used: 'Run/Sweep runs at a time' ('Run/Sweep' is empty)", self.leopard(TINY, "Run/Sweep runs at a time=2"))
+
+    def test_side_by_side_stopped_and_resumed(self):
+        settings = ["Run/Sweep=gamma: 100, 200, 300, 400", "Run/Sweep runs at a time=3", "Time stepping/End time=2", "Run/Checkpoint steps=500", "Newton/Relative tolerance=1e-8", *QUIET]
+        self.leopard(TINY, *settings)
+        reference = self.table()
+        for how in (signal.SIGKILL, signal.SIGTERM):
+            process = subprocess.Popen(self.command(TINY, *settings, options=["--overwrite"]), cwd=self.folder, stdout=subprocess.PIPE, text=True)
+            for line in process.stdout:
+                if "gamma=300: starts" in line:
+                    break
+            process.send_signal(how)
+            said = process.stdout.read()
+            process.communicate()
+            if how == signal.SIGTERM:
+                self.assertEqual(process.returncode, 143)
+                self.assertIn("stopped: SIGTERM", said)
+                self.assertLessEqual({row["status"] for row in self.table()}, {"stopped", "finished", "not started"})
+                stopped = [row["run"] for row in self.table() if row["status"] == "stopped"]
+                self.assertGreaterEqual(len(stopped), 2)  # the third may have been too early for a checkpoint
+                self.assertGreaterEqual(len(list((self.folder / "output/tiny_turing/runs").glob("*/checkpoints/step_*"))), 2)
+            self.leopard(TINY, *settings, options=["--resume"])
+            for one, two in zip(reference, self.table()):
+                self.assertEqual((one["gamma"], one["status"]), (two["gamma"], two["status"]))
+                self.assertAlmostEqual(float(one["maximum of u"]), float(two["maximum of u"]), delta=1e-5)
+
+    def test_side_by_side_a_run_that_fails_does_not_stop_the_others(self):
+        error = self.leopard(TINY, "Run/Sweep=Max steps: 1, 20, 21, 22", "Run/Sweep runs at a time=3", "Newton/Relative tolerance=1e-13", "Newton/Absolute tolerance=0",
+                             "Turing/Perturbation=0.5", fails=True)
+        self.assertIn("1 of 4 runs of the sweep failed:\n  Max steps=1: Newton's method does not converge", error)
+        self.assertEqual([row["status"] for row in self.table()], ["failed", "finished", "finished", "finished"])
 
     def test_a_run_that_fails_does_not_stop_the_others(self):
         settings = ["Run/Sweep=Max steps: 1, 20", "Newton/Relative tolerance=1e-13", "Newton/Absolute tolerance=0", "Turing/Perturbation=0.5", "Linear solver/Method=direct"]

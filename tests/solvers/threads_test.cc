@@ -160,5 +160,21 @@ namespace leopard
         }
       EXPECT_EQ(shared_thread_pool(41)->size(), 41); // and now they can be
     }
+
+    TEST(ThreadPool, ThreadsMayHavePoolsOfTheirOwn)
+    {
+      const auto                  shared = shared_thread_pool(3);
+      std::shared_ptr<ThreadPool> own, again, of_another;
+      std::thread([&] {
+        use_own_thread_pools();
+        own   = shared_thread_pool(3);
+        again = shared_thread_pool(3);
+      }).join();
+      std::thread([&] { of_another = shared_thread_pool(3); }).join();
+      EXPECT_NE(own, shared);
+      EXPECT_EQ(own, again);
+      EXPECT_EQ(of_another, shared) << "of a thread that has not asked for its own";
+      EXPECT_EQ(shared_thread_pool(3), shared);
+    }
   } // namespace
 } // namespace leopard

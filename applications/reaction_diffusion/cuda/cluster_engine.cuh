@@ -83,7 +83,7 @@ namespace leopard::reaction_diffusion
           slot = device::Array<double>(2 * n);
           LEOPARD_CHECK(cudaMemset(slot.data(), 0, 2 * n * sizeof(double)));
         }
-      LEOPARD_CHECK(cudaDeviceSynchronize());
+      device::wait();
     }
 
     void        set_slot(int slot, const double *u) override { device::copy_to_device(slots[slot].data(), u, 2 * n * sizeof(double)); }

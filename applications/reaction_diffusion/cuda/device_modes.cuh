@@ -6,6 +6,7 @@
 #include <applications/reaction_diffusion/grid/line_modes.h>
 #include <solvers/device/cuda_error.cuh>
 #include <solvers/device/device_array.h>
+#include <solvers/device/library_handles.cuh>
 
 #include <array>
 #include <vector>
@@ -26,7 +27,6 @@ namespace leopard::reaction_diffusion
       , n_fields(n_fields_)
       , eigenvalue(grid.in_order(mode_eigenvalues(nodes), -1.))
       , scratch(n_fields * grid.size())
-      , workspace(std::size_t(32) << 20) // what cuBLAS asks for on Hopper; its own is not to be allocated while a graph is recorded
     {
       for (int d = 0; d < (grid.is_flat() ? 2 : 3); ++d)
         {
@@ -34,17 +34,7 @@ namespace leopard::reaction_diffusion
           to[d]   = device::Array<double>(halves(d, whole.to_modes, true));
           from[d] = device::Array<double>(halves(d, whole.from_modes, false));
         }
-      LEOPARD_CHECK(cublasCreate(&handle));
-      LEOPARD_CHECK(cublasSetStream(handle, cudaStreamPerThread));
-      LEOPARD_CHECK(cublasSetWorkspace(handle, workspace.data(), workspace.size()));
     }
-    ~DeviceModes()
-    {
-      if (handle != nullptr)
-        cublasDestroy(handle);
-    }
-    DeviceModes(const DeviceModes &)            = delete;
-    DeviceModes &operator=(const DeviceModes &) = delete;
 
     /** Queued. @param f, result all fields, one after the other; not the same. */
     void to_modes(const double *f, double *result) const { transform(to, f, result); }
@@ -95,8 +85,9 @@ namespace leopard::reaction_diffusion
 
     void multiply(int d, const double *matrix, const double *f, double *result) const
     {
-      const double    one = 1., zero = 0.;
-      const long long h = grid.half[d], square = h * h, length = grid.length(d), n_lines = n_fields * grid.size() / length;
+      const cublasHandle_t handle = device::blas_handle();
+      const double         one = 1., zero = 0.;
+      const long long      h = grid.half[d], square = h * h, length = grid.length(d), n_lines = n_fields * grid.size() / length;
       if (d == 0)
         LEOPARD_CHECK(cublasDgemmStridedBatched_64(
           handle, CUBLAS_OP_N, CUBLAS_OP_N, h, n_lines, h, &one, matrix, h, square, f, length, h, &zero, result, length, h, n_parts(d)));
@@ -126,8 +117,6 @@ namespace leopard::reaction_diffusion
 
     const long long             n_fields;
     const device::Array<double> eigenvalue, scratch;
-    const device::Array<char>   workspace;
     Matrices                    to, from;
-    cublasHandle_t              handle = nullptr;
   };
 } // namespace leopard::reaction_diffusion

@@ -237,11 +237,11 @@ namespace leopard::reaction_diffusion
             array = zeros(N * n_modes);
         LEOPARD_CHECK(cudaMemset(matrices.data(), 0, matrices.size() * sizeof(double)));
         send();
-        LEOPARD_CHECK(cudaDeviceSynchronize());
+        device::wait();
         queue_step(0, 1); // libraries load their kernels at the first use, which must not be while a graph is recorded
         for (int from = 0; from < n_slots; ++from)
           graphs.at(from).record([&] { queue_step(from, (from + 1) % n_slots); });
-        LEOPARD_CHECK(cudaDeviceSynchronize());
+        device::wait();
       }
 
       void set_slot(int slot, const double *u) override

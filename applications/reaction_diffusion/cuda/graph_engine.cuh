@@ -49,7 +49,7 @@ namespace leopard::reaction_diffusion
           (f < 4 ? initial.slots[f] : initial.spare) = fields[f].data() + domain.first_value();
         }
       device::copy_to_device(state.data(), &initial, sizeof(GraphState));
-      LEOPARD_CHECK(cudaDeviceSynchronize());
+      device::wait();
     }
 
     void connect() override { domain.connect(); }
@@ -58,7 +58,7 @@ namespace leopard::reaction_diffusion
     {
       if (domain.set_values(slot_pointer(slot), u))
         loop.forget();
-      device::synchronize();
+      device::wait();
     }
     void        get_slot(int slot, double *u) const override { domain.get_values(slot_pointer(slot), u); }
     bool        has_multigrid() const override { return domain.has_cycles(); }
