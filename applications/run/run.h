@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,11 @@ namespace leopard
 
   /**
    * Reads and checks the parameters of all runs of a sweep, and the meshes of its first run and of those that differ
-   * from it in one entry (check_mesh()). Collective. @throws Error that names the run.
+   * from it in one entry (check_mesh()). Collective. @param then what else is to be done with each run's parameters.
+   * @throws Error that names the run.
    */
-  void check_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm);
+  void check_sweep(const RunRequest                                          &request,
+                   const Parameters                                          &parameters,
+                   MPI_Comm                                                   comm,
+                   const std::function<void(const SweepRun &, Parameters &)> &then = {});
 } // namespace leopard

@@ -339,16 +339,17 @@ namespace leopard
     }
   } // namespace
 
-  void check_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm)
+  void
+  check_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm, const std::function<void(const SweepRun &, Parameters &)> &then)
   {
-    if (parameters.sweep.axes.empty())
-      return;
-    const std::vector<SweepRun> runs = parameters.sweep.runs();
+    const std::vector<SweepRun> runs = parameters.sweep.axes.empty() ? std::vector<SweepRun>() : parameters.sweep.runs();
     for (const SweepRun &run : runs)
       {
-        const Parameters own = parameters_for(request_for(request, parameters, run), run, comm);
+        Parameters own = parameters_for(request_for(request, parameters, run), run, comm);
         if (is_one_off(runs.front(), run)) // a mesh file is read for each of them
           naming(run, [&] { check_mesh(own, comm); });
+        if (then)
+          then(run, own);
       }
   }
 
@@ -499,20 +500,18 @@ namespace leopard
 
   std::string run_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm)
   {
-    check_sweep(request, parameters, comm);
-    const MPI_Comm group = make_group(parameters.sweep, comm);
-    RunDirectory   directory(parameters.directory, request.mode, comm);
+    const NodePlace place = NodePlace::find(comm);
+    const MPI_Comm  group = make_group(parameters.sweep, comm);
+    RunsAtATime     at_a_time(parameters.sweep.at_a_time, dealii::Utilities::MPI::n_mpi_processes(group));
+    check_sweep(request, parameters, comm, [&](const SweepRun &run, Parameters &own) { // before anything is deleted
+      naming(run, [&] { return own.choose_backend(comm, place); });
+      at_a_time.look_at(own);
+    });
+    RunDirectory directory(parameters.directory, request.mode, comm);
     if (request.mode == OpenMode::resume)
       {
         require_kind_of_run(directory, true, comm);
         check_changes(request, parameters, comm);
-      }
-    RunsAtATime at_a_time(parameters.sweep.at_a_time, dealii::Utilities::MPI::n_mpi_processes(group));
-    for (const SweepRun &run : parameters.sweep.runs()) // before anything is deleted
-      {
-        Parameters own = parameters_for(request_for(request, parameters, run), run, comm);
-        own.choose_backend(comm, NodePlace::find(comm));
-        at_a_time.look_at(own);
       }
     Log log(comm);
     if (request.mode == OpenMode::overwrite && !directory.is_new())

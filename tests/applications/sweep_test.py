@@ -10,7 +10,7 @@ import sys
 from program import FILES, ROOT, Program
 
 TINY = ROOT / "tests/output/tiny_turing.prm"
-QUIET = ["Output/Interval=0", "Output/Log every=0"]
+QUIET = ["Output/Interval=0", "Output/Log every=automatic"]
 VARIED = "Run/Sweep=gamma: 50, 100, 200; kappa: 8, 10"
 
 
