@@ -33,7 +33,7 @@ namespace
     int                 threads = 0, local = 1, dimension = 2, max_sweeps = 400;
     long                steps    = std::numeric_limits<long>::max();
     bool                launches = false;
-    int                 runs = 0, at_a_time = 1;
+    int                 runs = 0, at_a_time = 1, beside = 0;
   };
 
   StepperOptions stepper_options(const Settings &s, double h)
@@ -42,6 +42,7 @@ namespace
     o.backend               = s.backend == "cuda" ? Backend::cuda : s.backend == "host" ? Backend::host : Backend::reference;
     o.n_threads             = s.threads;
     o.local_iterations      = s.local;
+    o.n_beside              = s.beside > 0 ? s.beside : s.at_a_time;
     o.persistent            = !s.launches;
     SteppingOptions &t      = o.stepping;
     t.scheme                = find_scheme(s.scheme);
@@ -216,6 +217,7 @@ int main(int argc, char **argv)
   app.add_flag("--launches", s.launches, "cuda: no persistent kernel");
   app.add_option("--runs", s.runs, "so many runs to the last time, in threads, instead of one with figures")->check(CLI::NonNegativeNumber);
   app.add_option("--at-a-time", s.at_a_time, "of these, side by side")->check(CLI::PositiveNumber);
+  app.add_option("--beside", s.beside, "what the library is told of that; 0: the truth")->check(CLI::NonNegativeNumber);
   CLI11_PARSE(app, argc, argv);
   MPI_Init(&argc, &argv);
   try

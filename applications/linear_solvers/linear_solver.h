@@ -53,6 +53,7 @@ namespace leopard
     int                 preconditioner_iterations = 2;      ///< global iterations of async as preconditioner
     int                 device                    = -1;     ///< GPU number; -1: ranks of a node share them in turn
     int                 n_gpus                    = 1;      ///< of one rank
+    int                 runs_at_a_time            = 1;      ///< that share host or GPU: those of a sweep
     std::string         gpu_exchange              = "halo"; ///< between them: of gpu_exchanges, or waiting halo
     std::string         waiting                   = "spin"; ///< for the GPU; or block
     double              lambda_min                = 0.;     ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30

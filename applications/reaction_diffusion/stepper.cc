@@ -122,6 +122,7 @@ namespace leopard::reaction_diffusion
             std::to_string(n) + ", one a field");
     for (const double d : diffusion)
       require(d > 0. && std::isfinite(d), "a diffusion coefficient is " + std::to_string(d), "a positive number");
+    require(n_beside >= 1, std::to_string(n_beside) + " Steppers are said to use the GPU", "1 or more, this one among them");
     const SteppingOptions &s = stepping;
     require(s.step_size > 0. && std::isfinite(s.step_size), "the step size is " + std::to_string(s.step_size), "a positive number");
     require((s.error_tolerance > 0. && std::isfinite(s.error_tolerance)) || !s.error_controlled,

@@ -28,6 +28,7 @@ namespace leopard::reaction_diffusion
     SteppingOptions     stepping;
     int                 local_iterations = 1;            ///< sweeps that a block does before the next one's turn
     CycleType           cycle            = CycleType::v; ///< of multigrid, in steps that are too long for sweeps
+    int                 n_beside         = 1;            ///< cuda: Steppers that use the GPU at the same time, this one among them
     /**
      * cuda: many steps in one launch, where the grid fits on the chip. False takes the engine of large grids for small
      * ones: no entry of parameter files does, but tests and benchmarks compare the two.

@@ -258,6 +258,7 @@ namespace leopard
         single.mode = mode;
         if (at_a_time.n() > 1)
           own.linear_solver.block_async.n_threads = at_a_time.n_threads();
+        own.linear_solver.runs_at_a_time = at_a_time.n();
         if (own.time_loop.wall_time_minutes > 0.) // of the program, not of each run
           own.time_loop.wall_time_minutes = std::max(1e-6, own.time_loop.wall_time_minutes - seconds() / 60.);
         log.line(label + (mode == OpenMode::resume ? ": goes on" : ": starts"));

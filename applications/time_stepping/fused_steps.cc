@@ -10,6 +10,7 @@
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 #include <applications/reaction_diffusion_mpi/make_grid_slabs.h>
 #include <applications/reaction_diffusion_mpi/make_mesh_ranks.h>
+#include <solvers/base/stopwatch.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/point.h>
@@ -40,6 +41,7 @@ namespace leopard
       StepperOptions options;
       options.backend    = backend_of(linear);
       options.n_threads  = linear.block_async.n_threads;
+      options.n_beside   = linear.runs_at_a_time;
       options.cycle      = linear.multigrid.options.cycle;
       options.kinetics   = *problem.library_kinetics();
       options.growth     = growth.uniform();
@@ -297,10 +299,13 @@ namespace leopard
     to_nodes.reinit(domain.nodes, domain.own_nodes, comm);
   }
 
-  StopReason FusedSteps::advance(double stop_time, long max_steps, double slack)
+  StopReason FusedSteps::advance(double stop_time, long max_steps, double slack, double &seconds)
   {
     const TurnOfOthers turn; // which have one rank, and ask for a stop without communication
-    return stepper.advance(stop_time, max_steps, slack, [this] { return stop_requested(comm); });
+    const Stopwatch    watch;
+    const StopReason   reason = stepper.advance(stop_time, max_steps, slack, [this] { return stop_requested(comm); });
+    seconds                   = watch.seconds();
+    return reason;
   }
 
   void FusedSteps::load(const Stepper::State &state, const std::vector<HostVector> &levels)

@@ -70,8 +70,11 @@ namespace leopard
                const LinearSolverParameters &linear,
                double                        step_size);
 
-    /** Stepper::advance(), in which other runs of a sweep have their turn. Ends when the program is asked to stop. */
-    reaction_diffusion::StopReason advance(double stop_time, long max_steps, double slack);
+    /**
+     * Stepper::advance(), in which other runs of a sweep have their turn. Ends when the program is asked to stop.
+     * @param seconds that it has taken, without waiting for a turn.
+     */
+    reaction_diffusion::StopReason advance(double stop_time, long max_steps, double slack, double &seconds);
 
     /** Collective, as store(). */
     void load(const reaction_diffusion::Stepper::State &state, const std::vector<HostVector> &levels);

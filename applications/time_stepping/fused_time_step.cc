@@ -28,6 +28,7 @@ namespace leopard
     earlier_linear_iterations += before.earlier_linear_iterations + before.linear_iterations;
     earlier_rejected += before.earlier_rejected + before.rejected;
     multigrid += before.multigrid;
+    seconds += before.seconds;
     notes.insert(notes.begin(), before.notes.begin(), before.notes.end());
   }
 
@@ -108,10 +109,10 @@ namespace leopard
     reaction_diffusion::Stepper &stepper = fused->stepper;
     if (!fused_loaded)
       fused->load(control.state(), levels);
-    fused_loaded          = true;
-    const auto     before = stepper.totals();
-    const auto     reason = fused->advance(batch.stop_time, batch.max_steps, batch.slack);
-    StepReport     report;
+    fused_loaded      = true;
+    const auto before = stepper.totals();
+    StepReport report;
+    const auto reason = fused->advance(batch.stop_time, batch.max_steps, batch.slack, report.seconds);
     if (stepper.totals().steps > before.steps)
       take_over_steps(before, report);
     else if (reason == StopReason::asked_to_stop)

@@ -34,7 +34,8 @@ namespace leopard
     long         earlier_newton_steps      = 0;
     long         earlier_linear_iterations = 0;
     Rejections   earlier_rejected;
-    unsigned int multigrid = 0; ///< of all steps of the call: solved by multigrid
+    unsigned int multigrid = 0;  ///< of all steps of the call: solved by multigrid
+    double       seconds   = 0.; ///< of all steps of the call, without what it waited for other runs
 
     std::vector<std::string> notes; ///< what the log should say once
 

@@ -159,16 +159,17 @@ namespace leopard
 
     /**
      * Fused steps until the next line of log, the next checkpoint by steps, or about a second: the host looks at clocks
-     * and signals then. @param wall seconds since the start, the same on all ranks, whose numbers of steps must agree.
+     * and signals then. @param wall seconds since the start, @param in_steps those of the steps; the same on all ranks,
+     * whose numbers of steps must agree.
      */
-    long steps_together(const TimeIntegrator &integrator, const TimeLoopParameters &parameters, unsigned int n_steps, double wall)
+    long steps_together(const TimeIntegrator &integrator, const TimeLoopParameters &parameters, unsigned int n_steps, double wall, double in_steps)
     {
       if (n_steps == 0)
         return 1;
       const unsigned int step    = integrator.step_number();
       const double       seconds = parameters.wall_time_minutes > 0. ? std::min(1., 60. * parameters.wall_time_minutes - wall) : 1.;
       // and at most as many as were done before, so that the pace is known after one percent
-      long most = std::max(1., std::min<double>(n_steps, n_steps / std::max(wall, 1e-3) * seconds));
+      long most = std::max(1., std::min<double>(n_steps, n_steps / std::max(in_steps, 1e-3) * seconds));
       if (parameters.log_every > 0)
         most = std::min<long>(most, parameters.log_every - step % parameters.log_every);
       if (parameters.checkpoint_steps > 0)
@@ -229,7 +230,7 @@ namespace leopard
 
     // half a fixed step: the nearest step counts; variable steps hit the time up to rounding
     const auto slack       = [&] { return variable ? 1e-12 * end_time : 0.5 * integrator.next_step_size() * (1. - 1e-9); };
-    double     next_output = output_times.after(integrator.time(), slack()), wall_at_line = 0., wall = 0.;
+    double     next_output = output_times.after(integrator.time(), slack()), wall_at_line = 0., wall = 0., in_steps = 0.;
     TimeLeft   time_left(t_start, end_time);
     Rejections rejected_at_line; ///< before the last line of the log
 
@@ -238,7 +239,7 @@ namespace leopard
 
     while (integrator.time() < end_time - slack())
       {
-        const StepBatch batch{next_output, slack(), steps_together(integrator, parameters, result.n_steps, wall)};
+        const StepBatch batch{next_output, slack(), steps_together(integrator, parameters, result.n_steps, wall, in_steps)};
         StepReport      report;
         try
           {
@@ -254,10 +255,11 @@ namespace leopard
         for (const std::string &note : report.notes)
           log.line(note);
 
-        const double t            = integrator.time();
-        const bool   at_end       = t >= end_time - slack();
-        const bool   steady       = integrator.is_steady(report);
-        wall                      = dealii::Utilities::MPI::max(seconds_since(start), comm);
+        const double t      = integrator.time();
+        const bool   at_end = t >= end_time - slack();
+        const bool   steady = integrator.is_steady(report);
+        wall                = dealii::Utilities::MPI::max(seconds_since(start), comm);
+        in_steps += dealii::Utilities::MPI::max(report.seconds, comm);
         const bool wall_time_over = parameters.wall_time_minutes > 0. && wall >= 60. * parameters.wall_time_minutes;
         const bool too_slow       = is_too_slow(integrator, result.n_steps, wall, log) && parameters.stop_if_too_slow;
         const bool stop           = stop_requested(comm);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda_error.cuh"
+#include "recording.cuh"
 
 #include <cstddef>
 
@@ -26,6 +27,9 @@ namespace leopard::device
 
     void forget()
     {
+      if (executable == nullptr && graph == nullptr)
+        return;
+      const RecordingLock lock(recording());
       if (executable != nullptr)
         cudaGraphExecDestroy(executable);
       if (graph != nullptr)
@@ -42,7 +46,11 @@ namespace leopard::device
       return graph;
     }
 
-    void complete() { LEOPARD_CHECK(cudaGraphInstantiate(&executable, graph, 0)); }
+    void complete()
+    {
+      const RecordingLock lock(recording());
+      LEOPARD_CHECK(cudaGraphInstantiate(&executable, graph, 0));
+    }
 
     /** Queued. @throws DeviceError if there is none. */
     void launch() const
@@ -88,7 +96,8 @@ namespace leopard::device
     template <typename Launch>
     static cudaGraphNode_t record(cudaGraph_t into, cudaGraphNode_t after, const Launch &launch)
     {
-      const cudaStream_t stream = cudaStreamPerThread;
+      const RecordingLock lock(recording());
+      const cudaStream_t  stream = cudaStreamPerThread;
       LEOPARD_CHECK(cudaStreamBeginCaptureToGraph(
         stream, into, after != nullptr ? &after : nullptr, nullptr, after != nullptr ? 1 : 0, cudaStreamCaptureModeThreadLocal));
       cudaGraphNode_t result = nullptr;

@@ -4,6 +4,7 @@
 #include "device.h"
 #include "library_handles.cuh"
 #include "nvml.h"
+#include "recording.cuh"
 #include "scratch.cuh"
 #include "sleep.cuh"
 
@@ -100,6 +101,12 @@ namespace leopard::device
       throw DeviceError("GPU " + std::to_string(device) + " was asked for, but this machine has " + std::to_string(count) +
                         " GPU(s), numbered from 0\n  expected: a number below that, or the backend host");
     LEOPARD_CHECK(cudaSetDevice(device));
+  }
+
+  std::recursive_mutex &recording()
+  {
+    static auto *const mutex = new std::recursive_mutex; // some arrays are released when the program ends
+    return *mutex;
   }
 
   void synchronize()
@@ -284,6 +291,7 @@ namespace leopard::device
     cusparseHandle_t                            &handle = handles[device];
     if (handle == nullptr)
       {
+        const RecordingLock lock(recording());
         LEOPARD_CHECK(cusparseCreate(&handle));
         LEOPARD_CHECK(cusparseSetStream(handle, cudaStreamPerThread));
       }
@@ -300,6 +308,7 @@ namespace leopard::device
       BlasHandle()
       {
         constexpr std::size_t n_bytes = std::size_t(32) << 20; // what cuBLAS asks for on Hopper
+        const RecordingLock   lock(recording());
         LEOPARD_CHECK(cublasCreate(&handle));
         LEOPARD_CHECK(cublasSetStream(handle, cudaStreamPerThread));
         workspace = allocate(n_bytes);
@@ -309,6 +318,7 @@ namespace leopard::device
       BlasHandle &operator=(const BlasHandle &) = delete;
       ~BlasHandle()
       {
+        const RecordingLock lock(recording());
         cublasDestroy(handle);
         release(workspace);
       }
@@ -325,6 +335,8 @@ namespace leopard::device
 
   void copy_to_host(void *host_destination, const void *source, std::size_t n_bytes)
   {
+    if (beside_others) // a copy that waits in the device's queue of copies holds up those of all threads
+      wait();
     sleep_until_done();
     LEOPARD_CHECK(cudaMemcpy(host_destination, source, n_bytes, cudaMemcpyDeviceToHost));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_error.cuh"
 #include "device.h"
+#include "recording.cuh"
 
 namespace leopard::device
 {
@@ -9,8 +10,10 @@ namespace leopard::device
     cudaGraphExec_t executable = nullptr;
     ~Data()
     {
-      if (executable != nullptr)
-        cudaGraphExecDestroy(executable);
+      if (executable == nullptr)
+        return;
+      const RecordingLock lock(recording());
+      cudaGraphExecDestroy(executable);
     }
   };
 
@@ -35,6 +38,7 @@ namespace leopard::device
 
   void Graph::record(const std::function<void()> &function)
   {
+    const RecordingLock lock(recording());
     data              = std::make_unique<Data>();
     cudaGraph_t graph = nullptr;
     LEOPARD_CHECK(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal));

@@ -8,6 +8,7 @@
 #include <solvers/device/cuda_error.cuh>
 #include <solvers/device/device_array.h>
 
+#include <algorithm>
 #include <array>
 
 namespace leopard::reaction_diffusion
@@ -28,6 +29,7 @@ namespace leopard::reaction_diffusion
   struct ClusterShape
   {
     int         n_blocks = 0, tiles_x = 0, tiles_y = 0, width = 0, height = 0, pairs = 0, threads = 0;
+    int         n_at_a_time  = 0; ///< clusters of this shape that the GPU holds
     std::size_t shared_bytes = 0;
 
     int pitch() const { return width + 2; }
@@ -39,31 +41,22 @@ namespace leopard::reaction_diffusion
   class ClusterEngine : public Engine
   {
   public:
-    /** Whether this GPU can do it; what run() needs then. */
-    static ClusterShape shape_for(const NodeGrid &grid)
+    /**
+     * Whether this GPU can do it; what run() needs then. Alone the more blocks the faster; of n_beside clusters the GPU
+     * holds more at a time if they are smaller, and each takes longer about as its blocks have more nodes.
+     */
+    static ClusterShape shape_for(const NodeGrid &grid, int n_beside)
     {
       ClusterShape best;
       if (!grid.is_flat())
         return best;
+      const auto pace = [&](const ClusterShape &shape) {
+        return static_cast<double>(std::min(n_beside, shape.n_at_a_time)) / (static_cast<double>(shape.width) * shape.height);
+      };
       for (const int n_blocks : {16, 8, 4, 2, 1})
-        {
-          for (int tiles_x = 1; tiles_x <= n_blocks; tiles_x *= 2)
-            {
-              ClusterShape shape;
-              shape.n_blocks = n_blocks;
-              shape.tiles_x  = tiles_x;
-              shape.tiles_y  = n_blocks / tiles_x;
-              shape.width    = (grid.n[0] + shape.tiles_x - 1) / shape.tiles_x;
-              shape.height   = (grid.n[1] + shape.tiles_y - 1) / shape.tiles_y;
-              if (grid.n[0] / shape.tiles_x < 2 || grid.n[1] / shape.tiles_y < 2)
-                continue;
-              const int margin = shape.width + shape.height;
-              if (complete(shape) && (best.n_blocks == 0 || (best.n_blocks == n_blocks && margin < best.width + best.height)))
-                best = shape;
-            }
-          if (best.n_blocks > 0)
-            return best;
-        }
+        if (const ClusterShape shape = shape_of(grid, n_blocks);
+            shape.n_blocks > 0 && (best.n_blocks == 0 || (n_beside > 1 && pace(shape) >= pace(best))))
+          best = shape;
       return best;
     }
 
@@ -117,10 +110,31 @@ namespace leopard::reaction_diffusion
       view.controller = controller.data();
       device::copy_to_device(controller.data(), &c, sizeof(Controller));
       launch(view);
+      device::wait(); // a copy that waits for the kernel would hold up those of other threads
       device::copy_to_host(&c, controller.data(), sizeof(Controller));
     }
 
   private:
+    /** With the shortest margins. */
+    static ClusterShape shape_of(const NodeGrid &grid, int n_blocks)
+    {
+      ClusterShape best;
+      for (int tiles_x = 1; tiles_x <= n_blocks; tiles_x *= 2)
+        {
+          ClusterShape shape;
+          shape.n_blocks = n_blocks;
+          shape.tiles_x  = tiles_x;
+          shape.tiles_y  = n_blocks / tiles_x;
+          shape.width    = (grid.n[0] + shape.tiles_x - 1) / shape.tiles_x;
+          shape.height   = (grid.n[1] + shape.tiles_y - 1) / shape.tiles_y;
+          if (grid.n[0] / shape.tiles_x < 2 || grid.n[1] / shape.tiles_y < 2)
+            continue;
+          if (complete(shape) && (best.n_blocks == 0 || shape.width + shape.height < best.width + best.height))
+            best = shape;
+        }
+      return best;
+    }
+
     using Kernel = void (*)(ClusterView, NodeSystem<Kinetics>);
 
     static Kernel kernel_for(int pairs)
@@ -151,6 +165,7 @@ namespace leopard::reaction_diffusion
       const cudaError_t        code          = cudaOccupancyMaxActiveClusters(&n_clusters, kernel, &configuration);
       if (code != cudaSuccess)
         cudaGetLastError(); // a GPU without clusters: not an error, it only cannot do this
+      shape.n_at_a_time = n_clusters;
       return code == cudaSuccess && n_clusters > 0;
     }
 

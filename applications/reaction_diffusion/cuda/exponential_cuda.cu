@@ -7,6 +7,7 @@
 #include <applications/reaction_diffusion/kinetics/kinetics_on_device.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/grid_stride.cuh>
+#include <solvers/device/recording.cuh>
 
 #include <algorithm>
 #include <array>
@@ -238,6 +239,7 @@ namespace leopard::reaction_diffusion
         LEOPARD_CHECK(cudaMemset(matrices.data(), 0, matrices.size() * sizeof(double)));
         send();
         device::wait();
+        const device::RecordingLock lock(device::recording()); // cuBLAS loads its kernels at the first use
         queue_step(0, 1); // libraries load their kernels at the first use, which must not be while a graph is recorded
         for (int from = 0; from < n_slots; ++from)
           graphs.at(from).record([&] { queue_step(from, (from + 1) % n_slots); });
@@ -263,6 +265,7 @@ namespace leopard::reaction_diffusion
         std::copy(jacobian.begin(), jacobian.end(), current.jacobian);
         send();
         device::set_zero(work.data(), work.size() * sizeof(double)); // where there is no node; a step that failed leaves what is not finite
+        const device::RecordingLock lock(device::recording());       // cuBLAS loads its kernels at the first use
         evaluate(nullptr, values[slot].data(), work.data(), rates[slot].data());
         modes.to_modes(work.data(), in_modes[slot].data());
       }

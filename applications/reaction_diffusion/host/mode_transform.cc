@@ -6,6 +6,7 @@
 #include <fftw3.h>
 
 #include <algorithm>
+#include <mutex>
 #include <stdexcept>
 
 namespace leopard::reaction_diffusion
@@ -18,6 +19,13 @@ namespace leopard::reaction_diffusion
       for (int d = 0; d < 3; ++d)
         result /= grid.periodic[d] ? grid.n[d] : grid.n[d] > 1 ? 2. * (grid.n[d] - 1) : 1.;
       return result;
+    }
+
+    /** FFTW makes and deletes plans in one thread at a time; it uses them in any number. */
+    std::mutex &planning()
+    {
+      static std::mutex mutex;
+      return mutex;
     }
   } // namespace
 
@@ -41,6 +49,7 @@ namespace leopard::reaction_diffusion
     }
     ~Lines()
     {
+      const std::lock_guard<std::mutex> lock(planning());
       for (const fftw_plan one : {whole[0], whole[1], rest[0], rest[1]})
         if (one != nullptr)
           fftw_destroy_plan(one);
@@ -70,6 +79,8 @@ namespace leopard::reaction_diffusion
       const auto          size = static_cast<std::size_t>((n - 1) * stride + (n_together - 1) * distance() + 1);
       std::vector<double> workspace(size);
       const auto          s = static_cast<int>(stride), d = static_cast<int>(distance());
+
+      const std::lock_guard<std::mutex> lock(planning());
       const fftw_plan     result =
         fftw_plan_many_r2r(1, &n, n_together, workspace.data(), nullptr, s, d, workspace.data(), nullptr, s, d, &kind, FFTW_MEASURE | FFTW_UNALIGNED);
       if (result == nullptr)
