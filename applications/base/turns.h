@@ -5,9 +5,9 @@
 
 namespace leopard
 {
-  // Runs of a sweep side by side in one process: a thread each, of which one works at a time. deal.II, p4est and MPI see
-  // one thread, as they are made for (MPI_THREAD_SERIALIZED). A thread gives up its turn while all it does is to step in
-  // time, by a library that any number of threads may use; most of a run's time is there.
+  // Runs of a sweep side by side in one process: a thread each, of which one works at a time. deal.II, p4est and MPI
+  // see one thread, as they are made for (MPI_THREAD_SERIALIZED). A thread gives up its turn while all it does is to
+  // step in time, by a library that any number of threads may use; most of a run's time is there.
 
   /**
    * Calls f(0) ... f(n - 1), each in a thread of its own, which has its turn when f begins, and waits for all. With

@@ -12,8 +12,8 @@ namespace leopard
   {
   public:
     /**
-     * @param asked 'Run/Sweep runs at a time'; 0: as many as pay. @param ranks_per_run that share a run. @throws Error if
-     * more than one is asked for and a run has several ranks.
+     * @param asked 'Run/Sweep runs at a time'; 0: as many as pay. @param ranks_per_run that share a run. @throws Error
+     * if more than one is asked for and a run has several ranks.
      */
     RunsAtATime(int asked, int ranks_per_run);
 

@@ -124,6 +124,8 @@ class Sweeps(Program):
                     self.assertAlmostEqual(float(one[measure]), float(two[measure]), delta=1e-5 * max(1, abs(float(one[measure]))), msg=measure)
                 self.assertEqual(said.count(f"{two['run'].replace('_', ', ')}: starts\n"), 1)
                 self.assertEqual(said.count(f"{two['run'].replace('_', ', ')}: finished after"), 1)
+                log = (self.folder / "output/tiny_turing/runs" / two["run"] / "log.txt").read_text()
+                self.assertIn("time loop: fused, 1 host threads", log)  # of two, for four runs
             self.assertFalse((self.folder / "output/tiny_turing/claims").exists())
         many = ["Run/Sweep=gamma: 50, 60, 70", "Run/Sweep runs at a time=3", "Time stepping/End time=1", *QUIET]
         said = self.leopard(TINY, *many)
