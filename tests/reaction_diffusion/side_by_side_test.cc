@@ -79,4 +79,22 @@ namespace leopard::reaction_diffusion
           }
       }
   }
+
+  TEST_P(SideBySide, WhatIsMadeLaterChangesNothing)
+  {
+    // in 3D multigrid's coarsest grid is solved in shared memory, which the larger one needs more of
+    Case large = {box_grid(13, 13, 13), fixed_steps(GetParam(), Scheme::bdf2, 2e-3), 4e-3};
+    Case small = {unit_grid(5, 3), large.options, large.time};
+    for (Case *c : {&large, &small})
+      c->options.n_threads = 2;
+    const Vector expected = solution_of(large), initial = smooth_fields(large.grid);
+    Stepper      first(large.grid, large.options);
+    Stepper      second(small.grid, small.options);
+    first.start(initial.data());
+    EXPECT_EQ(first.advance(large.time, 1000, 1e-3), StopReason::time_reached);
+    Vector u(initial.size());
+    first.solution(u.data());
+    for (std::size_t i = 0; i < u.size(); ++i)
+      ASSERT_NEAR(u[i], expected[i], 1e-8) << i;
+  }
 } // namespace leopard::reaction_diffusion

@@ -104,8 +104,7 @@ namespace leopard::reaction_diffusion
           mode_numbers.data() + begin[direction][0], mode_numbers.data() + begin[direction][1], mode_numbers.data() + begin[direction][2]};
       view.p = vectors.data();
       view.q = vectors.data() + max_coarse_iterations * n;
-      LEOPARD_CHECK(
-        cudaFuncSetAttribute(solve_coarsest<Kinetics>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n * sizeof(float2))));
+      device::allow_shared_memory(reinterpret_cast<const void *>(solve_coarsest<Kinetics>)); // not n of them: other grids have other n
       return true;
     }
 

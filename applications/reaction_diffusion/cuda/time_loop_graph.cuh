@@ -6,6 +6,7 @@
 #include <solvers/device/conditional_graph.cuh>
 #include <solvers/device/cuda_error.cuh>
 #include <solvers/device/device_array.h>
+#include <solvers/device/recording.cuh>
 
 namespace leopard::reaction_diffusion
 {
@@ -107,6 +108,8 @@ namespace leopard::reaction_diffusion
      */
     void make(TimeLoopKernels &kernels, GraphState *state, int local_iterations, const double *sums, int n_sums)
     {
+      const device::RecordingLock lock(device::recording());
+
       const cudaGraph_t whole   = graph.begin();
       const auto        running = Graph::new_condition(whole);
       cudaGraphNode_t   node    = Graph::record(whole, nullptr, [&] { begin_steps<<<1, 1, 0, stream>>>(state, running); });
