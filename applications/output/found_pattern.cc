@@ -12,7 +12,7 @@ namespace leopard
 {
   bool FoundPattern::is_homogeneous() const
   {
-    return !(maximum - minimum > 1e-2 * std::max(std::abs(minimum), std::abs(maximum)));
+    return !(maximum - minimum > 1e-2 * std::max(std::abs(minimum), std::abs(maximum)) && maximum - minimum > 1e-12 * scale);
   }
 
   double FoundPattern::n_of_lattice() const

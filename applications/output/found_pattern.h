@@ -16,6 +16,7 @@ namespace leopard
     double      measure     = 0.; ///< area or volume of the domain
     double      minimum     = 0.;
     double      maximum     = 0.;
+    double      scale       = 0.;    ///< the largest absolute value of all fields, against which some values are rounding errors of zero
     double      wavelength  = 0.;    ///< of the strongest structure
     bool        by_quotient = false; ///< the wavelength comes from a Rayleigh quotient: too short where spots or stripes are sharp
     /**
@@ -26,7 +27,7 @@ namespace leopard
     unsigned long long n_spots          = 0; ///< connected parts above the middle of mean and maximum
     unsigned long long n_holes          = 0; ///< connected parts below the middle of mean and minimum
 
-    /** Whether the field is constant to one percent of its largest value. */
+    /** Whether the field is constant to one percent of its largest value, or to rounding errors of the others. */
     bool is_homogeneous() const;
 
     /** Spots that a lattice (hexagons in 2D, body-centred in 3D) of this wavelength has on the domain. */

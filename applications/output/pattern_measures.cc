@@ -243,6 +243,8 @@ namespace leopard
     found.minimum     = extremes[3 * p];
     found.maximum     = extremes[3 * p + 1];
     const double mean = extremes[3 * p + 2];
+    for (std::size_t c = 0; c < problem.fields().size(); ++c)
+      found.scale = std::max({found.scale, std::abs(extremes[3 * c]), std::abs(extremes[3 * c + 1])});
     for (unsigned int i = p; i < u.locally_owned_size(); i += discretization.n_components())
       found.measure += system.weight.begin()[i];
     found.measure = Utilities::MPI::sum(found.measure, discretization.comm) * growth.volume(time);

@@ -193,7 +193,7 @@ namespace leopard
         warnings.push_back(text);
     const bool has_sources = std::any_of(problem.source.begin(), problem.source.end(), [](const Expression &s) { return !s.is_zero(); });
     if (!starts_anew || !problem.initial_from.empty() || !problem.time_dependent() || !problem.has_reaction() || has_sources ||
-        !problem.exact_solution.empty() || domain.n_cells == 1.)
+        !problem.exact_solution.empty() || domain.n_cells == 1. || problem.has_noise()) // from which patterns grow
       return warnings;
 
     std::vector<std::vector<double>> fields(problem.fields().size());

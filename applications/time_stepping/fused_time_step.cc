@@ -121,7 +121,8 @@ namespace leopard
         reason == StopReason::blow_up)
       fused_failure = why_it_failed(reason) + " in the step from time " + format("%.8g", control.time) + " with step size " +
                       format("%.4g", stepper.attempted_step_size()) + growth_of_solution() + "\n  to try: " +
-                      (parameters.adaptive() ? "a larger error tolerance, " : "a smaller step, 'Time stepping/Step control = error-controlled', ") +
+                      (parameters.adaptive() ? reason == StopReason::blow_up ? "a smaller error tolerance, " : "a larger error tolerance, "
+                                             : "a smaller step, 'Time stepping/Step control = error-controlled', ") +
                       (parameters.exponential() ? "the scheme BDF2" : "'Time stepping/Engine = general' with gmres") +
                       "; a solution may blow up in finite time";
     if (!fused_failure.empty() && stepper.totals().steps == before.steps)

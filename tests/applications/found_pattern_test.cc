@@ -52,6 +52,13 @@ namespace leopard
       EXPECT_EQ(found.text(0.3).find("no pattern at t = 0: u is between 1.499 and 1.5"), 0u);
       found.minimum = found.maximum = std::numeric_limits<double>::quiet_NaN();
       EXPECT_TRUE(found.is_homogeneous());
+      found.minimum = -3e-20; // what is left of a field that has died out, beside another one of size 1
+      found.maximum = 7e-20;
+      EXPECT_FALSE(found.is_homogeneous());
+      found.scale = 1.;
+      EXPECT_TRUE(found.is_homogeneous());
+      found.maximum = 1e-9;
+      EXPECT_FALSE(found.is_homogeneous());
     }
 
     TEST(FoundPattern, TextComparesWithThePrediction)

@@ -37,6 +37,9 @@ end
 
 
 class StartWarnings(Program):
+    def test_noise_is_a_start(self):
+        self.assertEqual(self.warnings(ROOT / "parameter_files/gallery/noise.prm"), [])
+
     def all_warnings(self, cases):
         """Those of each of many files with settings."""
         return [re.findall(r"^warning: (.*(?:\n  to try: .*)?)", said, re.MULTILINE) for said in self.valid(cases)]
