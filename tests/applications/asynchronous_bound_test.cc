@@ -17,9 +17,9 @@ namespace leopard
   namespace
   {
     /** The matrices of a parameter file's problem, at its initial values. */
-    struct Case
+    struct BoundCase
     {
-      explicit Case(const std::string &settings)
+      explicit BoundCase(const std::string &settings)
       {
         const auto file = std::filesystem::temp_directory_path() / ("leopard_bound_" + std::to_string(::getpid()) + ".prm");
         std::ofstream(file) << "set Problem = turing\nsubsection Turing\n set gamma = 300\n set Initial value u = 0.9 + 0.3*cos(pi*x)*cos(2*pi*y)\n"
@@ -74,7 +74,7 @@ namespace leopard
     {
       for (const std::string &settings : discretizations)
         {
-          Case         c(settings);
+          BoundCase    c(settings);
           const double a = c.implicit->dominant_mass_factor(c.u);
           ASSERT_GT(a, 0.);
           EXPECT_LT(c.dominance(1.0001 * a), 1.) << settings;
@@ -96,9 +96,9 @@ namespace leopard
     {
       for (const std::string &settings : discretizations)
         {
-          Case         c(settings + with_transport("u, 30"));
+          BoundCase    c(settings + with_transport("u, 30"));
           const double a = c.implicit->dominant_mass_factor(c.u);
-          EXPECT_GT(std::abs(a / Case(settings).implicit->dominant_mass_factor(c.u) - 1.), 1e-3) << settings;
+          EXPECT_GT(std::abs(a / BoundCase(settings).implicit->dominant_mass_factor(c.u) - 1.), 1e-3) << settings;
           EXPECT_LT(c.dominance(1.0001 * a), 1.) << settings;
           EXPECT_GE(c.dominance(0.9999 * a), 1.) << settings;
         }
@@ -112,7 +112,7 @@ namespace leopard
       for (const std::string &settings : all)
         {
           // of a velocity that depends on species the added diffusion is not differentiated; a higher degree has none
-          Case         c(settings + with_transport(settings.find("Degree = 2") == std::string::npos ? "1000*y, x" : "u, v"));
+          BoundCase    c(settings + with_transport(settings.find("Degree = 2") == std::string::npos ? "1000*y, x" : "u, v"));
           HostVector   direction(c.u), there(c.u), high(c.u), low(c.u), product(c.u);
           const double epsilon = 1e-6, t = 0.2, length = 1.3;
           for (unsigned int i = 0; i < direction.locally_owned_size(); ++i)
@@ -147,20 +147,20 @@ namespace leopard
     {
       for (const std::string &settings : discretizations)
         {
-          Case c(settings);
+          BoundCase c(settings);
           c.dominance(1.01 * c.implicit->dominant_mass_factor(c.u));
           EXPECT_LT(estimate_spectral_radius_abs(local_matrix(c.implicit->jacobian()).matrix), 1.) << settings;
         }
       // and it is not far from the truth: with a much larger step the radius is above 1
-      Case c(discretizations[0]);
+      BoundCase c(discretizations[0]);
       c.dominance(0.5 * c.implicit->dominant_mass_factor(c.u));
       EXPECT_GT(estimate_spectral_radius_abs(local_matrix(c.implicit->jacobian()).matrix), 1.);
     }
 
     TEST(AsynchronousBound, OfTheFivePointStencilIsThatOfTheKinetics)
     {
-      Case   c(discretizations[0]);
-      double expected = 0.;
+      BoundCase c(discretizations[0]);
+      double    expected = 0.;
       for (unsigned int i = 0; i < c.u.locally_owned_size(); i += 2)
         {
           const double u = c.u.begin()[i], v = c.u.begin()[i + 1];
@@ -171,13 +171,13 @@ namespace leopard
 
     TEST(AsynchronousBound, ConsistentMassHasNone)
     {
-      Case c("subsection Discretization\n set Mass matrix = consistent\nend\nsubsection Mesh\n set Global refinements = 3\nend\n");
+      BoundCase c("subsection Discretization\n set Mass matrix = consistent\nend\nsubsection Mesh\n set Global refinements = 3\nend\n");
       EXPECT_TRUE(std::isinf(c.implicit->dominant_mass_factor(c.u)));
     }
 
     TEST(AsynchronousBound, WithoutImplicitReactionEveryStepWillDo)
     {
-      Case                 c(discretizations[0]);
+      BoundCase            c(discretizations[0]);
       const ImplicitSystem explicit_reaction(c.system, *c.parameters->problem, ReactionTreatment::explicit_);
       EXPECT_EQ(explicit_reaction.dominant_mass_factor(c.u), 0.);
     }

@@ -387,17 +387,17 @@ namespace leopard
     {
       // every wave vector that the domain has counts once: of both signs in periodic directions, also where D couples
       // them
-      struct Case
+      struct AnalysisCase
       {
         std::vector<double> D_u, D_v, lengths;
         std::vector<bool>   periodic;
         bool                known;
       };
-      for (const Case &c : {Case{{1., 0.3, 2.}, {17., 4., 12.}, {1.5, 1.2}, {true, true}, true},
-                            Case{{1., 0., 2.}, {20., 0., 10.}, {1.5, 1.2}, {true, false}, true},
-                            Case{{1., 0., 2.}, {20., 0., 10.}, {1.5, 1.2}, {true, true}, true},
-                            Case{{1., 0.3, 2.}, {17., 4., 12.}, {1.5, 1.2}, {true, false}, false},
-                            Case{{1., 0.3, 0., 2., 0., 1.}, {17., 4., 0., 12., 0., 20.}, {0.7, 0.6, 0.4}, {true, true, false}, true}})
+      for (const AnalysisCase &c : {AnalysisCase{{1., 0.3, 2.}, {17., 4., 12.}, {1.5, 1.2}, {true, true}, true},
+                                    AnalysisCase{{1., 0., 2.}, {20., 0., 10.}, {1.5, 1.2}, {true, false}, true},
+                                    AnalysisCase{{1., 0., 2.}, {20., 0., 10.}, {1.5, 1.2}, {true, true}, true},
+                                    AnalysisCase{{1., 0.3, 2.}, {17., 4., 12.}, {1.5, 1.2}, {true, false}, false},
+                                    AnalysisCase{{1., 0.3, 0., 2., 0., 1.}, {17., 4., 0., 12., 0., 20.}, {0.7, 0.6, 0.4}, {true, true, false}, true}})
         {
           const LinearizedSystem system = anisotropic(1000., c.D_u, c.D_v);
           Domain                 domain = box(c.lengths);

@@ -17,7 +17,7 @@ namespace leopard::reaction_diffusion
     };
     INSTANTIATE_TEST_SUITE_P(Backends, ReactionDiffusionSteps, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
 
-    const Schnakenberg schnakenberg{0.126779, 0.792366}; ///< the default of KineticsChoice
+    const Schnakenberg kinetics_of_default{0.126779, 0.792366}; ///< the default of KineticsChoice
 
     /** Field by field: gamma f_c. */
     Vector rates(const Vector &u, double gamma)
@@ -28,7 +28,7 @@ namespace leopard::reaction_diffusion
         {
           const double here[2] = {u[i], u[n + i]};
           double       r[2];
-          schnakenberg.evaluate(here, r, nullptr);
+          kinetics_of_default.evaluate(here, r, nullptr);
           result[i]     = gamma * r[0];
           result[n + i] = gamma * r[1];
         }
@@ -161,7 +161,7 @@ namespace leopard::reaction_diffusion
         {
           const double here[2] = {u[i], u[n + i]};
           double       r[2], j[4];
-          schnakenberg.evaluate(here, r, j);
+          kinetics_of_default.evaluate(here, r, j);
           result = std::max({result, row_rate(j, 0, gamma), row_rate(j, 1, gamma)});
         }
       return result;
@@ -177,7 +177,7 @@ namespace leopard::reaction_diffusion
       Controller        controller;
       controller.options   = options.stepping;
       controller.implicit  = implicit;
-      const auto   system  = make_node_system(schnakenberg, options);
+      const auto   system  = make_node_system(kinetics_of_default, options);
       const auto   scheme  = NodeSystem<Schnakenberg>::Scheme(controller);
       const double weights = 2. / (grid.spacing[0] * grid.spacing[0]) + 2. / (grid.spacing[1] * grid.spacing[1]);
       double       largest = 0.;

@@ -89,9 +89,9 @@ namespace leopard
       return control.last_step();
     }
 
-    using Cg     = dealii::SolverCG<Vector<double>>;
-    using Gmres  = dealii::SolverGMRES<Vector<double>>;
-    using Fgmres = dealii::SolverFGMRES<Vector<double>>;
+    using HostCg    = dealii::SolverCG<Vector<double>>;
+    using HostGmres = dealii::SolverGMRES<Vector<double>>;
+    using Fgmres    = dealii::SolverFGMRES<Vector<double>>;
 
     IncompleteOptions with(FactorKind kind)
     {
@@ -103,23 +103,23 @@ namespace leopard
     TEST(PreconditionAlgebraic, FactorsAndLevelsSaveCgIterations)
     {
       const FivePoints   A;
-      const unsigned int without = iterations<Cg>(A.matrix, dealii::PreconditionIdentity());
+      const unsigned int without = iterations<HostCg>(A.matrix, dealii::PreconditionIdentity());
 
       PreconditionIncomplete incomplete;
       incomplete.initialize(A.matrix, with(FactorKind::ic));
       EXPECT_TRUE(incomplete.is_symmetric_map());
-      const unsigned int with_factors = iterations<Cg>(A.matrix, incomplete);
+      const unsigned int with_factors = iterations<HostCg>(A.matrix, incomplete);
       EXPECT_LT(2 * with_factors, without);
       IncompleteOptions filled  = with(FactorKind::ic);
       filled.factors.fill_level = 1;
       incomplete.initialize(A.matrix, filled);
       EXPECT_TRUE(incomplete.is_symmetric_map());
-      EXPECT_LT(10 * iterations<Cg>(A.matrix, incomplete), 9 * with_factors);
+      EXPECT_LT(10 * iterations<HostCg>(A.matrix, incomplete), 9 * with_factors);
 
       PreconditionAggregation aggregation;
       aggregation.initialize(A.matrix);
       EXPECT_TRUE(aggregation.is_symmetric_map());
-      const unsigned int with_levels = iterations<Cg>(A.matrix, aggregation);
+      const unsigned int with_levels = iterations<HostCg>(A.matrix, aggregation);
       EXPECT_LT(with_levels, with_factors);
       EXPECT_LT(with_levels, 25u);
     }
@@ -127,11 +127,11 @@ namespace leopard
     TEST(PreconditionAlgebraic, FactorsForAMatrixThatIsNotSymmetric)
     {
       const FivePoints   A(0.7);
-      const unsigned int without = iterations<Gmres>(A.matrix, dealii::PreconditionIdentity());
+      const unsigned int without = iterations<HostGmres>(A.matrix, dealii::PreconditionIdentity());
 
       PreconditionIncomplete exact;
       exact.initialize(A.matrix, with(FactorKind::ilu));
-      const unsigned int with_factors = iterations<Gmres>(A.matrix, exact);
+      const unsigned int with_factors = iterations<HostGmres>(A.matrix, exact);
       EXPECT_LT(2 * with_factors, without);
 
       IncompleteOptions options             = with(FactorKind::ilu);
@@ -173,7 +173,7 @@ namespace leopard
       PreconditionAggregation::AdditionalData data;
       data.n_fields = 2;
       aggregation.initialize(A, data);
-      EXPECT_LT(2 * iterations<Gmres>(A, aggregation), iterations<Gmres>(A, dealii::PreconditionIdentity()));
+      EXPECT_LT(2 * iterations<HostGmres>(A, aggregation), iterations<HostGmres>(A, dealii::PreconditionIdentity()));
       data.n_fields = 3;
       EXPECT_THROW(aggregation.initialize(A, data), InvalidInput);
 
@@ -182,12 +182,12 @@ namespace leopard
       EXPECT_THROW(aggregation.initialize(A, data), InvalidInput) << "nodes of one field have one unknown";
       data.n_fields = 1;
       aggregation.initialize(A, data);
-      EXPECT_LT(2 * iterations<Gmres>(A, aggregation), iterations<Gmres>(A, dealii::PreconditionIdentity()));
+      EXPECT_LT(2 * iterations<HostGmres>(A, aggregation), iterations<HostGmres>(A, dealii::PreconditionIdentity()));
       data.aggregation.near_null_space.assign(2, std::vector<double>(A.m(), 0.));
       for (unsigned int i = 0; i < A.m(); ++i)
         data.aggregation.near_null_space[i % 2][i] = 1.;
       aggregation.initialize(A, data);
-      EXPECT_LT(2 * iterations<Gmres>(A, aggregation), iterations<Gmres>(A, dealii::PreconditionIdentity()));
+      EXPECT_LT(2 * iterations<HostGmres>(A, aggregation), iterations<HostGmres>(A, dealii::PreconditionIdentity()));
       data.aggregation.near_null_space[1].pop_back();
       EXPECT_THROW(aggregation.initialize(A, data), InvalidInput);
     }
@@ -371,7 +371,7 @@ namespace leopard
       levels.vmult(right, b); // aggregates on the device are others: the same in every call, and hardly worse
       expect_right(levels);
       EXPECT_TRUE(levels.is_symmetric_map());
-      EXPECT_LT(iterations<Cg>(A.matrix, levels), 30u);
+      EXPECT_LT(iterations<HostCg>(A.matrix, levels), 30u);
 
       FivePoints doubled;
       doubled.matrix *= 2.;
