@@ -82,6 +82,11 @@ namespace leopard
     return any != 0;
   }
 
+  bool stop_requested_here()
+  {
+    return stop_signal != 0;
+  }
+
   void throw_if_stop_requested(MPI_Comm comm)
   {
     if (stop_requested(comm))

@@ -20,6 +20,8 @@ namespace leopard
 
   /** Whether any rank was asked to stop; once true it stays so. Collective. */
   bool stop_requested(MPI_Comm comm);
+  /** Whether this one was. */
+  bool stop_requested_here();
 
   /**
    * Collective. @throws Stopped with the status, "stopped: SIGTERM" or "stopped: SIGINT", if any rank was asked to

@@ -4,7 +4,6 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -95,7 +94,7 @@ namespace leopard
         for (int i = 0; i < n; ++i)
           threads.emplace_back(run, i);
       }
-    catch (const std::system_error &) // no more threads: fewer do it
+    catch (const std::exception &) // no more threads, or no memory for them: fewer do it
       {
         if (threads.empty())
           throw;

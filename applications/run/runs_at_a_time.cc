@@ -22,7 +22,8 @@ namespace leopard
   void RunsAtATime::look_at(const Parameters &run)
   {
     ++n_runs;
-    threads         = std::max(1, run.linear_solver.block_async.n_threads);
+    threads         = std::max(threads, run.linear_solver.block_async.n_threads);
+    fewest_threads  = std::min(fewest_threads, run.linear_solver.block_async.n_threads);
     gpu             = gpu || run.device() >= 0;
     sizes_are_known = sizes_are_known && run.n_unknowns > 0.;
     largest         = std::max(largest, run.n_unknowns);
@@ -36,7 +37,7 @@ namespace leopard
   {
     if (asked > 0)
       return std::min(asked, n_runs);
-    if (ranks_per_run > 1 || !why_general.empty() || !sizes_are_known)
+    if (ranks_per_run > 1 || !why_general.empty() || !sizes_are_known || fewest_threads < threads) // a sweep over 'Threads'
       return 1;
     constexpr double together = 4e6; // unknowns that hold some gigabytes of the host's memory
     constexpr int    on_a_gpu = 16;  // fill it, and more do not go faster

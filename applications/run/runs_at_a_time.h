@@ -27,7 +27,7 @@ namespace leopard
 
   private:
     const int   asked, ranks_per_run;
-    int         n_runs = 0, threads = 1;
+    int         n_runs = 0, threads = 1, fewest_threads = 1 << 30;
     bool        gpu = false, sizes_are_known = true;
     double      largest = 0.; ///< unknowns
     std::string why_general;  ///< why a run has the general time loop or none; empty: all have the fused one

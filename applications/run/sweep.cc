@@ -40,8 +40,8 @@ namespace leopard
       "0",
       Integer(0, 1024),
       "Runs of a sweep that a rank does side by side. Their time steps run at the same time, on one GPU or each on a share of the rank's host "
-      "threads, by the fused time loop; all else of them goes in turns. 0: as many as pay, which is 1 for the general time loop, large grids and "
-      "runs with several ranks. Dimensionless.");
+      "threads, by the fused time loop; all else of them goes in turns. 0: as many as pay, which is 1 for the general time loop, large grids, "
+      "runs with several ranks and a sweep over 'Threads'. A sweep that is to compare times needs 1. Dimensionless.");
     prm.leave_subsection();
   }
 

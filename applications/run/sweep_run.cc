@@ -170,7 +170,15 @@ namespace leopard
               if (at_a_time.on_gpu())
                 device::allocate_beside_others();
             }
-          statuses[i] = work_alone();
+          try
+            {
+              statuses[i] = work_alone();
+            }
+          catch (...)
+            {
+              is_over = true;
+              throw;
+            }
         });
         for (const std::string &status : statuses)
           if (status.rfind("stopped", 0) == 0)
@@ -184,7 +192,7 @@ namespace leopard
     private:
       std::string work_alone()
       {
-        for (std::size_t i = 0; i < runs.size(); ++i)
+        for (std::size_t i = 0; i < runs.size() && !is_over; ++i)
           if (claim(runs[i]))
             {
               const std::string status = stop_requested(comm) ? stop_status() : run(i);
@@ -194,7 +202,10 @@ namespace leopard
                   time_of_table = seconds();
                 }
               if (status.rfind("stopped", 0) == 0)
-                return status;
+                {
+                  is_over = true;
+                  return status;
+                }
             }
         return "finished";
       }
@@ -277,10 +288,10 @@ namespace leopard
             reporter.end_unless_all_failed(label + ": " + status);
             if (dealii::Utilities::MPI::this_mpi_process(comm) == 0)
               failed.push_back(runs[i].name + ": " + message.substr(0, message.find('\n')));
-            // the run.json of an older run may still be there
-            on_rank_zero(comm, [&] { write_file_atomically(directory.path("claims/" + runs[i].folder), status); });
           }
         log.line(label + ": " + status.substr(0, status.find('\n')) + " after " + duration(seconds() - start));
+        if (status.rfind("failed", 0) == 0) // the run.json of an older run may still be there
+          on_rank_zero(comm, [&] { write_file_atomically(directory.path("claims/" + runs[i].folder), status); });
         return status;
       }
 
@@ -309,7 +320,8 @@ namespace leopard
       Log                                         log;
       const bool                                  writes_table;
       SweepTable                                  table;
-      double                                      time_of_table = -1.; ///< no more than one in a second
+      double                                      time_of_table = -1.;   ///< no more than one in a second
+      bool                                        is_over       = false; ///< one has stopped or failed: nobody begins another run
       std::vector<std::string>                    failed;
       const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
     };

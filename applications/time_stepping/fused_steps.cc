@@ -301,9 +301,10 @@ namespace leopard
 
   StopReason FusedSteps::advance(double stop_time, long max_steps, double slack, double &seconds)
   {
-    const TurnOfOthers turn; // which have one rank, and ask for a stop without communication
+    const TurnOfOthers turn;
     const Stopwatch    watch;
-    const StopReason   reason = stepper.advance(stop_time, max_steps, slack, [this] { return stop_requested(comm); });
+    const bool         alone  = takes_turns(); // one rank, and no turn for MPI now
+    const StopReason   reason = stepper.advance(stop_time, max_steps, slack, [&] { return alone ? stop_requested_here() : stop_requested(comm); });
     seconds                   = watch.seconds();
     return reason;
   }

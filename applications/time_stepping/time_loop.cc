@@ -3,6 +3,7 @@
 
 #include <applications/base/log.h>
 #include <applications/base/stop_signal.h>
+#include <applications/base/turns.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/mpi.h>
@@ -188,18 +189,22 @@ namespace leopard
       {
       }
 
-      /** @return whether the run is too slow. @param wall seconds since the start, the same on all ranks. */
-      bool operator()(const TimeIntegrator &integrator, unsigned int n_steps, double wall, Log &log)
+      /**
+       * @return whether the run is too slow. @param wall seconds since the start, @param in_steps those of the steps;
+       * the same on all ranks.
+       */
+      bool operator()(const TimeIntegrator &integrator, unsigned int n_steps, double wall, double in_steps, Log &log)
       {
         const double t = integrator.time();
         if (done || parameters.wall_time_minutes <= 0. || t - t_start < 0.01 * (end_time - t_start))
           return false;
         done                    = true;
         const double steps_left = (end_time - t) / integrator.next_step_size();
-        const double needed     = wall + wall / n_steps * steps_left;
+        const double pace       = (takes_turns() && integrator.is_fused() ? in_steps : wall) / n_steps; // other runs are waited for most at first
+        const double needed     = wall + pace * steps_left;
         if (!(needed > 60. * parameters.wall_time_minutes))
           return false;
-        log.warning("at this pace (" + format("%.3g", wall / n_steps) + " s a step, about " + format("%.3g", std::ceil(steps_left)) +
+        log.warning("at this pace (" + format("%.3g", pace) + " s a step, about " + format("%.3g", std::ceil(steps_left)) +
                     " steps left) the run takes " + duration(needed) +
                     ", longer than 'Run/Wall time' = " + format("%g", parameters.wall_time_minutes) + " minutes" +
                     (parameters.stop_if_too_slow ? "" : "; it will stop then with a checkpoint"));
@@ -261,7 +266,7 @@ namespace leopard
         wall                = dealii::Utilities::MPI::max(seconds_since(start), comm);
         in_steps += dealii::Utilities::MPI::max(report.seconds, comm);
         const bool wall_time_over = parameters.wall_time_minutes > 0. && wall >= 60. * parameters.wall_time_minutes;
-        const bool too_slow       = is_too_slow(integrator, result.n_steps, wall, log) && parameters.stop_if_too_slow;
+        const bool too_slow       = is_too_slow(integrator, result.n_steps, wall, in_steps, log) && parameters.stop_if_too_slow;
         const bool stop           = stop_requested(comm);
         const bool last           = at_end || steady || too_slow || wall_time_over || stop;
 

@@ -139,6 +139,26 @@ class Sweeps(Program):
         self.assertIn("'Run/Sweep runs at a time' is 2, but 2 ranks share a run", self.leopard(TINY, sweep, "Run/Sweep runs at a time=2", ranks=2, fails=True))
         self.assertIn("not used: 'Run/Sweep runs at a time' ('Run/Sweep' is empty)", self.leopard(TINY, "Run/Sweep runs at a time=2"))
 
+    def test_side_by_side_the_pace_is_that_of_the_steps(self):
+        """Runs that wait for the set-up of others are not too slow."""
+        self.leopard(TINY, "Run/Sweep=gamma: 10, 20, 30, 40, 50, 60, 70, 80", "Run/Sweep runs at a time=8", "Time stepping/End time=0.1", "Mesh/Global refinements=5", "Run/Wall time=0.5",
+                     "Run/Stop if too slow=true", *QUIET)
+        self.assertEqual({row["status"] for row in self.table()}, {"finished"})
+
+    def test_side_by_side_one_that_stops_ends_all(self):
+        steps = ", ".join(["1e-6", *(f"{1e-3 * (1 + i / 100):g}" for i in range(60))])
+        self.leopard(TINY, f"Run/Sweep=Step size: {steps}", "Run/Sweep runs at a time=2", "Time stepping/Step control=fixed", "Time stepping/End time=2", "Run/Wall time=0.2",
+                     "Run/Stop if too slow=true", *QUIET)
+        statuses = [row["status"] for row in self.table()]
+        self.assertEqual(statuses[0], "stopped")
+        self.assertEqual(statuses[-1], "not started")
+
+    def test_sweeps_over_threads_are_one_at_a_time(self):
+        self.assertIn("1 at a time", self.leopard(TINY, "Run/Sweep=Threads: 1, 2"))
+        for threads in (1, 2):
+            log = (self.folder / f"output/tiny_turing/runs/Threads={threads}/log.txt").read_text()
+            self.assertIn(f"backend host, {threads} thread", log)
+
     def test_side_by_side_stopped_and_resumed(self):
         settings = ["Run/Sweep=gamma: 100, 200, 300, 400", "Run/Sweep runs at a time=3", "Time stepping/End time=2", "Run/Checkpoint steps=500", "Newton/Relative tolerance=1e-8", *QUIET]
         self.leopard(TINY, *settings)
