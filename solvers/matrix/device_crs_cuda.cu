@@ -3,8 +3,8 @@
 #include "../device/cuda_error.cuh"
 #include "../device/exclusive_scan.cuh"
 #include "../device/grid_stride.cuh"
-#include "../device/scratch.cuh"
 #include "../device/library_handles.cuh"
+#include "../device/scratch.cuh"
 #include "device_crs.h"
 
 #include <cub/device/device_reduce.cuh>

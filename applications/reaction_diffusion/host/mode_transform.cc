@@ -81,7 +81,7 @@ namespace leopard::reaction_diffusion
       const auto          s = static_cast<int>(stride), d = static_cast<int>(distance());
 
       const std::lock_guard<std::mutex> lock(planning());
-      const fftw_plan     result =
+      const fftw_plan                   result =
         fftw_plan_many_r2r(1, &n, n_together, workspace.data(), nullptr, s, d, workspace.data(), nullptr, s, d, &kind, FFTW_MEASURE | FFTW_UNALIGNED);
       if (result == nullptr)
         throw std::runtime_error("FFTW has no transform of " + std::to_string(n) + " values");
