@@ -40,7 +40,7 @@ namespace leopard
     if (ranks_per_run > 1 || !why_general.empty() || !sizes_are_known || fewest_threads < threads) // a sweep over 'Threads'
       return 1;
     constexpr double together = 4e6; // unknowns that hold some gigabytes of the host's memory
-    constexpr int    on_a_gpu = 16;  // fill it, and more do not go faster
+    constexpr int    on_a_gpu = 8;   // fill it: 16 are slower (benchmarks/results/2026-11-27_sweeps.md)
     const int        pay      = gpu ? std::min(on_a_gpu, threads) : threads;
     return std::max(1, std::min({n_runs, pay, static_cast<int>(together / std::max(1., largest))}));
   }
