@@ -25,6 +25,24 @@ class Sweeps(Program):
     def started(self):
         return {row["run"]: self.run_json_of(row)["written"] + str(self.run_json_of(row)["wall_seconds"]) for row in self.table()}
 
+    def interrupt(self, settings, after, how):
+        """Starts the sweep and sends it the signal once it has said a line with `after`."""
+        process = subprocess.Popen(self.command(TINY, *settings, options=["--overwrite"]), cwd=self.folder, stdout=subprocess.PIPE, text=True)
+        for line in process.stdout:
+            if after in line:
+                break
+        process.send_signal(how)
+        said = process.stdout.read()
+        process.communicate()
+        if how == signal.SIGTERM:
+            self.assertEqual(process.returncode, 143)
+            self.assertIn("stopped: SIGTERM", said)
+
+    def compare_with(self, reference, delta):
+        for one, two in zip(reference, self.table()):
+            self.assertEqual((one["gamma"], one["status"]), (two["gamma"], two["status"]))
+            self.assertAlmostEqual(float(one["maximum of u"]), float(two["maximum of u"]), delta=delta)
+
     def test_all_combinations_give_what_single_runs_give(self):
         said = self.leopard(TINY, VARIED)
         self.assertIn("sweep of 6 runs", said)
@@ -74,23 +92,13 @@ class Sweeps(Program):
         self.leopard(TINY, *settings)
         reference = self.table()
         for how in (signal.SIGKILL, signal.SIGTERM):
-            process = subprocess.Popen(self.command(TINY, *settings, options=["--overwrite"]), cwd=self.folder, stdout=subprocess.PIPE, text=True)
-            for line in process.stdout:
-                if "gamma=200: starts" in line:
-                    break
-            process.send_signal(how)
-            said = process.stdout.read()
-            process.communicate()
+            self.interrupt(settings, "gamma=200: starts", how)
             if how == signal.SIGTERM:
-                self.assertEqual(process.returncode, 143)
-                self.assertIn("stopped: SIGTERM", said)
                 self.assertIn(self.table()[1]["status"], ("stopped", "finished"))  # it may have been too fast
                 self.assertEqual(self.table()[2]["status"], "not started")
             said = self.leopard(TINY, *settings, options=["--resume"])
             self.assertIn("gamma=100: has finished before", said)
-            for one, two in zip(reference, self.table()):
-                self.assertEqual((one["gamma"], one["status"]), (two["gamma"], two["status"]))
-                self.assertAlmostEqual(float(one["maximum of u"]), float(two["maximum of u"]), delta=1e-6)
+            self.compare_with(reference, delta=1e-6)
 
     def test_groups_of_ranks_share_the_runs(self):
         self.leopard(TINY, VARIED)
@@ -164,24 +172,14 @@ class Sweeps(Program):
         self.leopard(TINY, *settings)
         reference = self.table()
         for how in (signal.SIGKILL, signal.SIGTERM):
-            process = subprocess.Popen(self.command(TINY, *settings, options=["--overwrite"]), cwd=self.folder, stdout=subprocess.PIPE, text=True)
-            for line in process.stdout:
-                if "gamma=300: starts" in line:
-                    break
-            process.send_signal(how)
-            said = process.stdout.read()
-            process.communicate()
+            self.interrupt(settings, "gamma=300: starts", how)
             if how == signal.SIGTERM:
-                self.assertEqual(process.returncode, 143)
-                self.assertIn("stopped: SIGTERM", said)
                 self.assertLessEqual({row["status"] for row in self.table()}, {"stopped", "finished", "not started"})
                 stopped = [row["run"] for row in self.table() if row["status"] == "stopped"]
                 self.assertGreaterEqual(len(stopped), 2)  # the third may have been too early for a checkpoint
                 self.assertGreaterEqual(len(list((self.folder / "output/tiny_turing/runs").glob("*/checkpoints/step_*"))), 2)
             self.leopard(TINY, *settings, options=["--resume"])
-            for one, two in zip(reference, self.table()):
-                self.assertEqual((one["gamma"], one["status"]), (two["gamma"], two["status"]))
-                self.assertAlmostEqual(float(one["maximum of u"]), float(two["maximum of u"]), delta=1e-5)
+            self.compare_with(reference, delta=1e-5)
 
     def test_side_by_side_a_run_that_fails_does_not_stop_the_others(self):
         error = self.leopard(TINY, "Run/Sweep=Max steps: 1, 20, 21, 22", "Run/Sweep runs at a time=3", "Newton/Relative tolerance=1e-13", "Newton/Absolute tolerance=0",

@@ -51,7 +51,7 @@ namespace leopard
     in_turns(4, [&](int i) {
       for (int round = 0; round < 5; ++round)
         {
-          sleep(round == 0 ? 20. : 1.); // in the first round all others come to wait
+          sleep(order.empty() ? 200. : 20.); // meanwhile all others come to wait, also on a busy machine
           order.push_back(i);
           const TurnOfOthers turn; // over at once: who gives it up stands behind those that wait
         }
