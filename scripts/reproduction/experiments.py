@@ -18,7 +18,7 @@ NEWTON_COUNTS = (200, 250, 300, 350, 500, 1000)
 OMEGA_SEEDS = range(3)
 BOUNDED = ("Chem97ZtZ", "fv1", "trefethen")  # rho(|B|) well below 1
 PATTERN_TIMES = (0.025, 0.125, 0.15, 0.2, 0.225, 4, 5)  # T Figure 4.40, and 4 to see whether the end is steady
-COARSE = 49  # cells a side where each step is also done with a direct solver
+COARSE = 32  # cells a side where each step is also done with a direct solver
 
 
 @dataclasses.dataclass(frozen=True)
@@ -251,7 +251,7 @@ EXPERIMENTS = (
     study("overlap", ("--size", "64"), ("--full",), ("--size", "12", "--runs", "3")),
     study("taxonomy", quick=("--matrix", "trefethen", "--runs", "1"), matrices=("fv1", "fv3"), devices=("host",)),
     study("copies", quick=("--size", "40", "--runs", "1")),
-    study("energy", ("--seconds", "1"), quick=("--matrix", "trefethen", "--seconds", "0.05"), matrices=STUDY_MATRICES),
+    study("energy", ("--seconds", "1"), ("--seconds", "2"), quick=("--matrix", "trefethen", "--seconds", "0.05"), matrices=STUDY_MATRICES),
     study("divergence", devices=("host",)),
     study("gpus", cuda=("--full",), quick=("--runs", "1"), matrices=("fv3",), devices=("cuda",)),
     study("faults", ("--runs", "10"), ("--runs", "20"), ("--matrix", "trefethen", "--runs", "2"), SCHEDULES,

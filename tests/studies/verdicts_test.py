@@ -5,17 +5,14 @@ Every check of scripts/reproduction is fed with output that is right, that is wr
 output confirms all claims that it can decide, each claim is refuted by some wrong output, and nothing is confirmed
 where there are no numbers.
 """
-import base64
 import contextlib
 import json
 import math
 import pathlib
-import struct
 import sys
 import tempfile
 import unittest
 import unittest.mock
-import zlib
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
@@ -141,17 +138,20 @@ def orders(kind, converges):
 
 
 def vtu(values, n, times=1):
-    """As deal.II writes it: single precision, compressed, in one block. times: how often each node is there."""
-    def array(attribute, numbers):
-        data = struct.pack(f"<{len(numbers)}f", *numbers)
-        packed = zlib.compress(data)
-        head = base64.b64encode(struct.pack("<4I", 1, len(data), len(data), len(packed))).decode()
-        text = head + base64.b64encode(packed).decode()
-        return f'<DataArray type="Float32" {attribute} format="binary">\n{text}\n</DataArray>\n'
+    """A grid of points without cells. times: how often each node is there."""
     nodes = [(x, y) for y in range(n) for x in range(n)] * times
     values = values if isinstance(values, list) else [values] * len(nodes)
-    points = [c for x, y in nodes for c in (x / (n - 1), y / (n - 1), 0.)]
-    return array('NumberOfComponents="3"', points) + array('Name="u"', values)
+    points = " ".join(f"{x / (n - 1)!r} {y / (n - 1)!r} 0" for x, y in nodes)
+
+    def array(kind, name, text=""):
+        components = 3 if name == "points" else 1
+        return f'<DataArray type="{kind}" Name="{name}" NumberOfComponents="{components}" format="ascii">{text}</DataArray>'
+
+    fields_of = {"Points": array("Float32", "points", points), "PointData": array("Float64", "u", " ".join(map(repr, values))),
+                 "Cells": array("Int32", "connectivity") + array("Int32", "offsets") + array("UInt8", "types")}
+    inside = "".join(f"<{name}>{text}</{name}>" for name, text in fields_of.items())
+    return (f'<VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian"><UnstructuredGrid><Piece NumberOfPoints="{len(nodes)}" '
+            f'NumberOfCells="0">{inside}</Piece></UnstructuredGrid></VTKFile>')
 
 
 def run(name, n, **at):
