@@ -273,6 +273,17 @@ class StoreTest(unittest.TestCase):
         self.assertEqual([(line.claim, line.verdict) for line in lines],
                          [("z: T 1: x", CONFIRMED), ("z: T 2: x", REFUTED), ("z: y", CONFIRMED)])
 
+    # fails if a count for an accuracy that is not printed is refuted by one for another accuracy
+    def test_corrections_to_another_accuracy_refute_nothing(self):
+        item = next(item for item in items.ITEMS if item.where == "T Figure 4.31")
+        for verdict, expected in (("holds", CONFIRMED), ("does not hold", OPEN)):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder)
+                (path / "result.json").write_text('{"device": "host"}')
+                (path / "chaotic.csv").write_text(f'"Findings"\na,b,c,d\n"T section 4.12.1, R section 4",x,{verdict},3\n')
+                lines = [line for _, check in item.checks for line in check(store.Result(path))]
+            self.assertEqual([line.verdict for line in lines], [expected])
+
     # fails if host threads decide claims on GPUs
     def test_only_a_gpu_decides_claims_on_gpus(self):
         line = Line("c", "1", CONFIRMED)
