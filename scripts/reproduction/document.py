@@ -4,7 +4,7 @@ import collections
 import dataclasses
 import re
 
-from . import Error, errata
+from . import Error, errata, reasons
 from .checks import ON_GPU, Found
 from .items import ITEMS, PAPERS, RESULTS
 from .run import shown
@@ -59,6 +59,11 @@ def of_reconstruction(line):
     return dataclasses.replace(line, why="on the reconstruction")
 
 
+def with_reason(line, device):
+    """A refuted line says why, where that is known."""
+    return dataclasses.replace(line, why=reasons.of(line.claim, device)) if line.verdict == REFUTED else line
+
+
 def lines_of(item, store):
     """(line, run) of an item, of all devices that have results."""
     found = []
@@ -68,7 +73,7 @@ def lines_of(item, store):
             lines = of_check(result, check, name)
             if len(results) > 1 and result.device == "host":  # the GPU's line says it
                 lines = [line for line in lines if line.why != ON_GPU]
-            found += [(line, f"`{name}`, {result.device}") for line in lines]
+            found += [(with_reason(line, result.device), f"`{name}`, {result.device}") for line in lines]
         if not results:
             found.append((Line(item.what, "-", OPEN, f"not run: `scripts/reproduce --only {name}`"), "-"))
     if item.status:
@@ -93,6 +98,11 @@ class Document:
     def __init__(self, store, pictures=None):
         self.store, self.pictures = store, pictures or {}
         self.lines = {item.where: lines_of(item, store) for item in ITEMS}
+
+    def without_reason(self):
+        """(where, claim) of what is refuted while reasons.py does not say why."""
+        return [(where, line.claim) for where, lines in self.lines.items() for line, _ in lines
+                if line.verdict == REFUTED and not line.why]
 
     def best(self, name):
         """A GPU's result if there is one, else the host's."""

@@ -14,11 +14,12 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
-from reproduction import Error, checks, document, errata, items, published, run, store, verdicts  # noqa: E402
+from reproduction import Error, checks, document, errata, items, published, reasons, run, store, verdicts  # noqa: E402
 from reproduction.experiments import BY_NAME, EXPERIMENTS  # noqa: E402
 from reproduction.verdicts import CONFIRMED, OPEN, REFUTED, Line  # noqa: E402
 
@@ -198,6 +199,32 @@ class DocumentTest(unittest.TestCase):
             results.finish(results.begin("a", "cuda"), "a", "cuda", {"commands": [], "quick": False})
             self.assertEqual(document.lines_of(item, results), [(line, "`a`, cuda")])
 
+    # fails if a refuted line has no reason, that of another device or claim, or if one without a reason is not named
+    def test_a_refuted_line_says_why(self):
+        claims = (("a: b", REFUTED), ("a: c", REFUTED), ("d", REFUTED), ("a: e", CONFIRMED))
+        item = items.Item("T 1", "what", (("x", lambda result: [Line(claim, "1", v) for claim, v in claims]),))
+        tables = {"ANYWHERE": (("^a", "because"),), "ON_GPU": (("^a: c", "as a GPU"),)}
+        for device, why in (("host", ["because", "because", "", ""]), ("cuda", ["because", "as a GPU", "", ""])):
+            with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.multiple(reasons, **tables), \
+                    unittest.mock.patch.object(document, "ITEMS", (item,)):
+                results = store.Store(folder)
+                results.finish(results.begin("x", device), "x", device, {"commands": [], "quick": False})
+                made = document.Document(results)
+                self.assertEqual([line.why for line, _ in made.lines["T 1"]], why)
+                self.assertEqual(made.without_reason(), [("T 1", "d")])
+                self.assertIn(f"| **refuted** ({why[1]}) | `x`, {device} |", document.markdown(document.HEAD, made.rows(item)))
+
+    # fails if a reason is changed in reasons.py or in a document alone, or is missing
+    def test_the_documents_say_why_claims_are_refuted(self):
+        for path in ("doc/reproduction.md", "doc/gpu/reproduction.md"):
+            rows = [re.split(r" (?<!\\)\| ", line) for line in (SCRIPTS.parent / path).read_text().splitlines()]
+            refuted = [row for row in rows if len(row) == 5 and row[3].startswith("**refuted**")]
+            self.assertGreater(len(refuted), 10)
+            for _, claim, _, verdict, run_of in refuted:
+                reason = reasons.of(claim.replace("\\|", "|"), "cuda" if "cuda" in run_of else "host")
+                self.assertEqual(verdict, f"**refuted** ({document.cell(reason)})", claim)
+                self.assertTrue(reason, claim)
+
     # fails if numbers of ours are typed into the template
     def test_the_template_has_no_measured_numbers(self):
         template = (SCRIPTS / "reproduction" / "template.md").read_text()
@@ -273,6 +300,17 @@ class StoreTest(unittest.TestCase):
         self.assertEqual([(line.claim, line.verdict) for line in lines],
                          [("z: T 1: x", CONFIRMED), ("z: T 2: x", REFUTED), ("z: y", CONFIRMED)])
 
+    # fails if a count for an accuracy that is not printed is refuted by one for another accuracy
+    def test_corrections_to_another_accuracy_refute_nothing(self):
+        item = next(item for item in items.ITEMS if item.where == "T Figure 4.31")
+        for verdict, expected in (("holds", CONFIRMED), ("does not hold", OPEN)):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder)
+                (path / "result.json").write_text('{"device": "host"}')
+                (path / "chaotic.csv").write_text(f'"Findings"\na,b,c,d\n"T section 4.12.1, R section 4",x,{verdict},3\n')
+                lines = [line for _, check in item.checks for line in check(store.Result(path))]
+            self.assertEqual([line.verdict for line in lines], [expected])
+
     # fails if host threads decide claims on GPUs
     def test_only_a_gpu_decides_claims_on_gpus(self):
         line = Line("c", "1", CONFIRMED)
@@ -331,6 +369,7 @@ class ProgramTest(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             row = next(line for line in self.document().splitlines() if line.startswith("| T Figure 4.21"))
             self.assertIn(f"| {measured} | {expected}", row)
+            self.assertEqual("refuted without a reason: T Figure 4.21, the block size" in done.stdout, verdict == "does not hold")
         self.assertIn("`theta`, host", row)
 
     # fails if tiny sizes decide something

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Why claims are refuted: a regular expression of the claim and the reason. Numbers of ours do not stand here, as they
+come from runs; what rests on other results of ours names them. The first that fits is taken.
+"""
+import re
+
+ONE_LAUNCH = ("here iterations share a launch, in which blocks run ahead of others and read values of more than one iteration "
+              "before; ")
+STORAGE = ("either form reads the matrix from memory once an iteration here: the rows of a block fit into the L1 cache of an "
+           "H100, which serves further sweeps; Algorithm 16, which is printed, is not timed on a GPU")
+MESHES = ("an H100 holds all blocks of these meshes at once, so that the time follows the iterations, which grow with N and "
+          "vary with the age of values of other blocks")
+INNER_ITERATIONS = ("Newton's method needs as many inner iterations in total, however many a step has, so that few steps, each with "
+                    "its assembly, take the least time")
+UNDAMPED = ("Jacobi sweeps without damping multiply the highest frequency by almost -1, so that they do not smooth; damped by "
+            "2/3 the claim is met")
+
+ANYWHERE = (
+    # P Tables IV, V, T Tables 4.1, 4.2, section 4.3
+    (r"^fv3, blocks of 512, as printed, 5 sweeps", "the listings do one sweep more than is printed; with 6 the claim is met"),
+    (r"^fv1, as printed: a global iteration", "it is met in blocks of 112 rows in the place of the printed 128, with 5 sweeps as with 6"),
+    (r"^trefethen, as printed: a global iteration",
+     "the listings do one sweep more than is printed; with 6 it is met, in blocks of 128 rows as of 112"),
+    (r"weight outside the diagonal blocks makes runs differ",
+     "against the diagonal the mesh matrix has more weight outside its blocks, which hold hardly more than a line, than the "
+     "Trefethen matrix, whose diagonal are primes and whose other entries are ones"),
+    (r"^trefethen-\d+: runs differ",
+     "its diagonal are primes and its other entries ones, so that values of other blocks hardly count; the rows with small "
+     "primes are in the first block"),
+    (r"linear growth of the relative variation comes from a recurring pattern",
+     "independent changes add up, too: their spread grows like the root of the iterations, whose correlation with them over "
+     "ten points is above 0.9"),
+    # T Figure 4.4 to section 4.10.5
+    (r"^Trefethen_2000: five sweeps instead of one",
+     "the thesis' own numbers say six times: 0.4021 an iteration of async-(5) (Table 4.2) against rho = 0.8601 of Jacobi (Table "
+     "B.2), as its small diagonal entries are in one block"),
+    (r"^Algorithms 16 and 18 as printed give the same",
+     "Algorithm 16 reads values of other blocks anew in each local iteration and writes its own at once, Algorithm 18 does not"),
+    (r"^without l1 weights omega >= 1.4 diverges",
+     "1.4 is at the edge for fv1: in the synchronous schedule five sweeps still converge and six, which the listings do, do not; "
+     "newer values, as host threads have, help"),
+    (r"theta-dependent local iterations save more than 13 percent",
+     "the thesis' own table has more than 13 percent in blocks of 448 rows only, and less in the mean"),
+    (r"theta-dependent local iterations converge about 30 percent faster",
+     "the blocks that lose a sweep decide on the rate, which is that of k - 1 everywhere; how many sweeps the thesis gives to "
+     "which block is not printed"),
+    (r"l1-async-\(5\) is faster than theta-dependent",
+     "theta-dependent iterations are slower than async-(5) here, see the row before, and l1 weights hardly are in small blocks"),
+    # T Figure 4.27
+    (r"^async\(k=5, merged=2, block=512\): two smoothing steps",
+     "one step is ten damped sweeps already; after so many the factor of a cycle falls like 1 / sweeps, so that twice as many save "
+     "few cycles"),
+    (r"^damped-jacobi converges considerably more slowly",
+     "damped by 2/3 it smooths as well as Gauss-Seidel in 1D (smoothing factors 1/3 and 1/sqrt(5)); without damping, which the "
+     "thesis does not exclude, the method does not converge"),
+    (r"^async\(k=5, merged=2, block=512\): Gauss-Seidel attains",
+     "both end where the residual is rounding, which the smoother does not change; with sweeps that are not damped it is met"),
+    (r"^async\(k=5, merged=2, block=512, omega=1\)", UNDAMPED),
+    # T Figure 4.34, Table B.2, O Figure 3
+    (r"^trefethen: block-asynchronous refinement: single precision takes three times",
+     "why it was so is not known: rounding to single precision changes a correction by some 1e-7 of itself, which cannot slow "
+     "the iteration to a third"),
+    (r": cond\(A\) = ", "what is printed is not known: it is no condition number in the 1-, the 2- or the Frobenius norm"),
+    (r"^that of overlap in one direction is 3.34 times",
+     "the block's own rows are relaxed whatever the direction is: half of 6.68 + 1 is due"),
+    (r"^blocks top-down: (bottom-up overlap is as good as uniform|top-down overlap gains little)",
+     "rows that have just been relaxed gain little when relaxed again, those that come later are brought up to date: with the two "
+     "directions exchanged it is met"),
+)
+
+ON_GPU = (
+    (r"^fv3: runs never differ by more than 1 percent",
+     ONE_LAUNCH + "the rates of runs differ by that, which adds up over thousands of iterations"),
+    (r"^fv[13]: async-\(5\) is about twice as fast as Gauss-Seidel",
+     ONE_LAUNCH + "with those of the iteration before (the host's synchronous schedule) the claim is met"),
+    (r"^blocks of four mesh lines", ONE_LAUNCH + "with those of the iteration before (the host's synchronous schedule) the claim is met"),
+    (r"^fv1: CG is about a third faster than async-\(5\)",
+     "an iteration of CG has several launches and waits for dot products, while iterations of async-(5) share a launch: on 9,604 "
+     "rows these take the time"),
+    (r"^fv1: async-\(5\) is about twice as fast as Jacobi",
+     "each iteration of Jacobi is a launch, while those of async-(5) share one: on 9,604 rows launches take the time"),
+    (r"^block-CRS takes|^the conversion pays", STORAGE),
+    (r"^Trefethen_2000: l1 and omega together are nearly 5 times as fast",
+     "on 2,000 rows, which leave most of a GPU idle, a processor has gained more since 2010 than a GPU, see T Table 4.6"),
+    (r"^N = \d+ (reaches 1e-6 sooner|is faster) than", MESHES),
+    # refinement
+    (r"^(fv1|trefethen): refinement in double costs next to nothing",
+     "plain async-(5) is timed without tests, in one launch, while each correction waits for its residual: on so few rows that takes "
+     "longer than the iterations"),
+    (r"^fv1: mixed precision takes almost half",
+     "the matrix is on the chip in either precision, and waits of the corrections take most of the time: fewer bytes save little"),
+    (r"^trefethen: mixed precision gains nothing",
+     "it needs a correction fewer than double does, and on 2,000 rows what a correction waits for takes most of the time"),
+    (r"^(fv1|trefethen): block-asynchronous, (double|mixed) refinement is not faster",
+     "it is one launch without waits, while each correction of the synchronous one waits for its residual: on so few rows that takes "
+     "longer than the iterations"),
+    (r"^fv3: block-asynchronous refinement in mixed precision is faster than plain",
+     "with 15 sweeps instead of 5 it saves less than half of the iterations, and each takes more than twice the time: the matrix is "
+     "on the chip, so that sweeps are what costs"),
+    (r"^fv3: mixed precision refinement takes half the time",
+     "what an iteration saves, which is less than half as the matrix is on the chip in either precision, goes into more iterations (T "
+     "Figure 4.31)"),
+    # Newton's method
+    (r"^with 200 to 500 iterations a step the time is about the same|^with 1000 iterations it is longer", INNER_ITERATIONS),
+    (r"^mpir-async-\(5\) to 1e-10 is the fastest",
+     "to 1e-10 a step is solved further than Newton's method needs: its few steps have several times as many inner iterations in total"),
+    (r"^they are faster than all relaxations",
+     "an iteration of CG waits for its dot products, one of GMRES for those with many vectors, while those of async-(5) share "
+     "a launch: on 10,000 rows that takes the time"),
+    (r"^async-\(5\) is almost 3 times as fast as Jacobi",
+     "Jacobi needs almost as many times the iterations as async-(5) has sweeps, and a launch for each, where those of async-(5) share one"),
+    (r"^a GPU gets data from the host slower",
+     "it is not the link that differs: the library's threads carry data to a GPU through pinned memory, the driver carries pageable "
+     "memory back"),
+    (r"^LAP: 3 percent are best in time", "overlap adds more blocks here than it saves iterations (both in percent), whatever its width"),
+)
+
+
+def of(claim, device):
+    """Why a claim is refuted by results of this device; empty where nobody has found out."""
+    table = ON_GPU + ANYWHERE if device == "cuda" else ANYWHERE
+    return next((reason for pattern, reason in table if re.search(pattern, claim)), "")
