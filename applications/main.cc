@@ -23,6 +23,7 @@
 #include <iostream>
 #include <new>
 #include <sstream>
+#include <utility>
 
 namespace
 {
@@ -111,6 +112,20 @@ namespace
     return false;
   }
 
+  /**
+   * Of a process that is alone: Open MPI then starts no daemon beside it, loads no drivers of networks (that of one
+   * waits for 0.1 s), and shares nothing with others in files. What the user has set stays.
+   */
+  void ask_for_no_network()
+  {
+    for (const auto &[name, value] : {std::pair{"OMPI_MCA_ess_singleton_isolated", "1"},
+                                      {"OMPI_MCA_orte_create_session_dirs", "0"}, // of all such processes it would be one
+                                      {"OMPI_MCA_pml", "ob1"},
+                                      {"OMPI_MCA_btl", "self"},
+                                      {"OMPI_MCA_sharedfp", "individual"}})
+      ::setenv(name, value, 0);
+  }
+
   /** Checks all files. @return the exit code. Collective. */
   int validate_all(const std::vector<std::string> &files, RunRequest request, bool speaks, const ErrorReporter &reporter, MPI_Comm comm)
   {
@@ -134,10 +149,14 @@ namespace
 int main(int argc, char **argv)
 {
   const CommandLine command_line(argc, argv);
-  if (command_line.exit_code >= 0 && !started_by_mpi())
+  if (!started_by_mpi())
     {
-      command_line.speak();
-      return command_line.exit_code;
+      if (command_line.exit_code >= 0)
+        {
+          command_line.speak();
+          return command_line.exit_code;
+        }
+      ask_for_no_network();
     }
   dealii::Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 1);
   const MPI_Comm                           comm   = MPI_COMM_WORLD;
