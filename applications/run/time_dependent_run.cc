@@ -443,11 +443,8 @@ namespace leopard
           context.energy.append(row);
           statistics.row(row);
         };
-        if (!resumed)
-          {
-            actions.write_fields();
-            write_checkpoint(); // so that --resume works from the first moment on
-          }
+        if (!resumed) // no checkpoint yet: --resume would begin with what is computed from the file anyway
+          actions.write_fields();
         const TimeLoopResult result = run_time_loop(*integrator, time, context.parameters.time_loop, actions, context.log, context.comm);
         row.clear();
         measures->append(integrator->solution(), integrator->time(), row);
