@@ -20,9 +20,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <iostream>
 #include <new>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 namespace
@@ -126,6 +128,19 @@ namespace
       ::setenv(name, value, 0);
   }
 
+  /** Begins to look for GPUs, for which the driver takes 0.2 s: MPI and the parameters take as long. */
+  std::future<int> look_for_gpus()
+  {
+    try
+      {
+        return std::async(std::launch::async, device::n_devices);
+      }
+    catch (const std::system_error &) // no thread for it
+      {
+        return {};
+      }
+  }
+
   /** Checks all files. @return the exit code. Collective. */
   int validate_all(const std::vector<std::string> &files, RunRequest request, bool speaks, const ErrorReporter &reporter, MPI_Comm comm)
   {
@@ -158,6 +173,10 @@ int main(int argc, char **argv)
         }
       ask_for_no_network();
     }
+  const Arguments       &arguments = command_line.arguments;
+  const bool             runs      = !arguments.files.empty() && !arguments.validate && arguments.print_parameters.empty() && arguments.mesh.empty();
+  const std::future<int> n_gpus    = runs ? look_for_gpus() : std::future<int>();
+
   dealii::Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 1);
   const MPI_Comm                           comm   = MPI_COMM_WORLD;
   const bool                               speaks = dealii::Utilities::MPI::this_mpi_process(comm) == 0;
@@ -167,7 +186,6 @@ int main(int argc, char **argv)
         command_line.speak();
       return command_line.exit_code;
     }
-  const Arguments &arguments = command_line.arguments;
   std::signal(SIGXFSZ, SIG_IGN); // a write beyond the limit on files (ulimit -f) fails and says why
   sc_set_abort_handler(end_after_abort);
   const ErrorReporter reporter(comm);
