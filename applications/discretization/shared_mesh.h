@@ -35,12 +35,18 @@ namespace leopard
   class SharedMesh
   {
   public:
-    /** The mesh that is kept, if it was made of the same, as a text says it; else nullptr. */
+    /**
+     * The mesh that is kept, if it was made of the same, as a text says it; else nullptr, and it is let go: the memory
+     * is for the next one.
+     */
     template <int dim, int spacedim>
-    NumberedMeshPointer<dim, spacedim> find(const std::string &made_of_) const
+    NumberedMeshPointer<dim, spacedim> find(const std::string &made_of_)
     {
       const auto *found = std::any_cast<NumberedMeshPointer<dim, spacedim>>(&mesh);
-      return found != nullptr && made_of == made_of_ ? *found : nullptr;
+      if (found != nullptr && made_of == made_of_)
+        return *found;
+      mesh.reset();
+      return nullptr;
     }
 
     template <int dim, int spacedim>
