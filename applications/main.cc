@@ -20,9 +20,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <iostream>
 #include <new>
 #include <sstream>
+#include <system_error>
+#include <utility>
 
 namespace
 {
@@ -111,6 +114,33 @@ namespace
     return false;
   }
 
+  /**
+   * Of a process that is alone: Open MPI then starts no daemon beside it, loads no drivers of networks (that of one
+   * waits for 0.1 s), and shares nothing with others in files. What the user has set stays.
+   */
+  void ask_for_no_network()
+  {
+    for (const auto &[name, value] : {std::pair{"OMPI_MCA_ess_singleton_isolated", "1"},
+                                      {"OMPI_MCA_orte_create_session_dirs", "0"}, // of all such processes it would be one
+                                      {"OMPI_MCA_pml", "ob1"},
+                                      {"OMPI_MCA_btl", "self"},
+                                      {"OMPI_MCA_sharedfp", "individual"}})
+      ::setenv(name, value, 0);
+  }
+
+  /** Begins to look for GPUs, for which the driver takes 0.2 s: MPI and the parameters take as long. */
+  std::future<int> look_for_gpus()
+  {
+    try
+      {
+        return std::async(std::launch::async, device::n_devices);
+      }
+    catch (const std::system_error &) // no thread for it
+      {
+        return {};
+      }
+  }
+
   /** Checks all files. @return the exit code. Collective. */
   int validate_all(const std::vector<std::string> &files, RunRequest request, bool speaks, const ErrorReporter &reporter, MPI_Comm comm)
   {
@@ -134,11 +164,19 @@ namespace
 int main(int argc, char **argv)
 {
   const CommandLine command_line(argc, argv);
-  if (command_line.exit_code >= 0 && !started_by_mpi())
+  if (!started_by_mpi())
     {
-      command_line.speak();
-      return command_line.exit_code;
+      if (command_line.exit_code >= 0)
+        {
+          command_line.speak();
+          return command_line.exit_code;
+        }
+      ask_for_no_network();
     }
+  const Arguments       &arguments = command_line.arguments;
+  const bool             runs      = !arguments.files.empty() && !arguments.validate && arguments.print_parameters.empty() && arguments.mesh.empty();
+  const std::future<int> n_gpus    = runs ? look_for_gpus() : std::future<int>();
+
   dealii::Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 1);
   const MPI_Comm                           comm   = MPI_COMM_WORLD;
   const bool                               speaks = dealii::Utilities::MPI::this_mpi_process(comm) == 0;
@@ -148,7 +186,6 @@ int main(int argc, char **argv)
         command_line.speak();
       return command_line.exit_code;
     }
-  const Arguments &arguments = command_line.arguments;
   std::signal(SIGXFSZ, SIG_IGN); // a write beyond the limit on files (ulimit -f) fails and says why
   sc_set_abort_handler(end_after_abort);
   const ErrorReporter reporter(comm);

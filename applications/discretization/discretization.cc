@@ -98,17 +98,29 @@ namespace leopard
                   "\n  expected: a hypercube, box or L-shape without adaptive refinement, or finite elements");
   }
 
+  namespace
+  {
+    /** The coarse one, without numbers yet. */
+    template <int dim, int spacedim>
+    NumberedMeshPointer<dim, spacedim>
+    make_numbered_mesh(const MeshParameters &mesh, const DiscretizationParameters &parameters, const Problem &problem, MPI_Comm comm)
+    {
+      check_before_it_is_made(mesh, dim, problem.fields().size(), parameters.degree);
+      return std::make_shared<NumberedMesh<dim, spacedim>>(make_coarse_mesh<dim, spacedim>(mesh, parameters.multigrid, comm));
+    }
+  } // namespace
+
   template <int dim, int spacedim>
-  Discretization<dim, spacedim>::Discretization(const MeshParameters           &mesh_parameters_,
-                                                const DiscretizationParameters &parameters_,
-                                                const Problem                  &problem_,
-                                                MPI_Comm                        comm_)
+  Discretization<dim, spacedim>::Discretization(const MeshParameters              &mesh_parameters_,
+                                                const DiscretizationParameters    &parameters_,
+                                                const Problem                     &problem_,
+                                                MPI_Comm                           comm_,
+                                                NumberedMeshPointer<dim, spacedim> shared)
     : comm(comm_)
-    , mesh((check_before_it_is_made(mesh_parameters_, dim, problem_.fields().size(), parameters_.degree),
-            make_coarse_mesh<dim, spacedim>(mesh_parameters_, parameters_.multigrid, comm_)))
-    , triangulation(*mesh)
+    , mesh(shared != nullptr ? std::move(shared) : make_numbered_mesh<dim, spacedim>(mesh_parameters_, parameters_, problem_, comm_))
+    , triangulation(*mesh->triangulation)
     , mapping(make_mapping(triangulation, mesh_parameters_.is_uniform() ? 1 : parameters_.degree))
-    , dof_handler(triangulation)
+    , dof_handler(mesh->dof_handler)
     , simplices(has_simplices(triangulation))
     , mesh_parameters(mesh_parameters_)
     , parameters(parameters_)
@@ -225,10 +237,16 @@ namespace leopard
   template <int dim, int spacedim>
   void Discretization<dim, spacedim>::refine_coarse_mesh(unsigned int n_refinements)
   {
-    check_count(std::ldexp(static_cast<double>(triangulation.n_global_active_cells()), static_cast<int>(dim * n_refinements)),
+    const bool shared = dof_handler.has_active_dofs();
+    check_count(std::ldexp(static_cast<double>(triangulation.n_global_active_cells()), shared ? 0 : static_cast<int>(dim * n_refinements)),
                 dim,
                 components,
                 parameters.degree);
+    if (shared)
+      {
+        set_up_unknowns();
+        return;
+      }
     for (unsigned int i = 0; i < n_refinements; ++i)
       {
         throw_if_stop_requested(comm);
@@ -250,8 +268,14 @@ namespace leopard
     else
       dof_handler.distribute_dofs(FE_Q<dim, spacedim>(parameters.degree));
     levels_are_numbered = false;
-    owned               = dof_handler.locally_owned_dofs();
-    relevant            = DoFTools::extract_locally_relevant_dofs(dof_handler);
+    set_up_unknowns();
+  }
+
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::set_up_unknowns()
+  {
+    owned    = dof_handler.locally_owned_dofs();
+    relevant = DoFTools::extract_locally_relevant_dofs(dof_handler);
 
     const auto interleaved = [&](const IndexSet &scalar) {
       IndexSet set(components * scalar.size());

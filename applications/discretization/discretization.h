@@ -3,6 +3,7 @@
 
 #include "mesh.h"
 #include "semi_discrete_system.h"
+#include "shared_mesh.h"
 #include "transport_terms.h"
 
 #include <applications/discretization/level_source.h>
@@ -71,12 +72,20 @@ namespace leopard
   class Discretization : public LevelSource
   {
   public:
-    /** Makes the coarse mesh and checks the boundary ids that the problem names. Collective. @throws Error. */
-    Discretization(const MeshParameters &mesh_parameters, const DiscretizationParameters &parameters, const Problem &problem, MPI_Comm comm);
+    /**
+     * Makes the coarse mesh and checks the boundary ids that the problem names. Collective. @param shared instead of
+     * the coarse mesh: one that is refined and numbered, of the same mesh_parameters and degree, which is not changed;
+     * nullptr: none. @throws Error.
+     */
+    Discretization(const MeshParameters              &mesh_parameters,
+                   const DiscretizationParameters    &parameters,
+                   const Problem                     &problem,
+                   MPI_Comm                           comm,
+                   NumberedMeshPointer<dim, spacedim> shared = nullptr);
 
     /**
-     * Splits every cell of the coarse mesh so often and numbers the unknowns. @throws Error, before, if there will be
-     * more than can be counted; Stopped.
+     * Splits every cell of the coarse mesh so often and numbers the unknowns; a shared mesh stays as it is. @throws
+     * Error, before, if there will be more than can be counted; Stopped.
      */
     void refine_coarse_mesh(unsigned int n_refinements);
 
@@ -172,15 +181,18 @@ namespace leopard
     unsigned int                    n_components() const { return components; }
     dealii::types::global_dof_index n_unknowns() const { return components * dof_handler.n_dofs(); }
 
+    /** For another Discretization, once it is refined. */
+    const NumberedMeshPointer<dim, spacedim> &numbered_mesh() const { return mesh; }
+
     MPI_Comm comm;
 
   private:
-    std::unique_ptr<dealii::parallel::TriangulationBase<dim, spacedim>> mesh; ///< see make_coarse_mesh()
+    NumberedMeshPointer<dim, spacedim> mesh; ///< see make_coarse_mesh()
 
   public:
     dealii::parallel::TriangulationBase<dim, spacedim> &triangulation;
     std::unique_ptr<dealii::Mapping<dim, spacedim>>     mapping;
-    dealii::DoFHandler<dim, spacedim>                   dof_handler;     ///< scalar
+    dealii::DoFHandler<dim, spacedim>                  &dof_handler;     ///< scalar
     dealii::IndexSet                                    owned, relevant; ///< scalar degrees of freedom
 
     /** Whether the cells are triangles or tetrahedra: elements P_p instead of Q_p. */
@@ -199,6 +211,7 @@ namespace leopard
     /** refine_globally() of triangles and tetrahedra, which deal.II's parallel transfer of solutions does not know. */
     void refine_simplices(HostVector &u);
 
+    void                                 set_up_unknowns();
     void                                 check_boundary_ids() const;
     void                                 check_singularity() const;
     void                                 make_constraints();

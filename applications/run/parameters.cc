@@ -68,7 +68,7 @@ namespace leopard
                         "false",
                         Bool(),
                         "Stop with a checkpoint after one percent of the run already, if the estimate then is that the wall time is not enough.");
-      prm.declare_entry("Checkpoint interval", "10", Double(0.), "Wall-clock time between two checkpoints, in minutes.");
+      prm.declare_entry("Checkpoint interval", "10", Double(0.), "Wall-clock time between two checkpoints, and before the first, in minutes.");
       prm.declare_entry("Checkpoint steps", "0", Integer(0), "Time steps between two checkpoints, beside the interval; 0: none. Dimensionless.");
       prm.leave_subsection();
       prm.enter_subsection("Output");

@@ -114,7 +114,7 @@ namespace leopard
                       (parameters.linear_solver.block_async.has_asynchronous_inner_iteration() ? " with 'Two stage' = synchronous" : "") +
                       ", or 'Linear solver/Method' = gmres");
         throw_if_stop_requested(comm);
-        const RunContext context{comm, parameters, directory, request.mode, log, provenance, energy, beginning, request.study, begin};
+        const RunContext context{comm, parameters, directory, request.mode, log, provenance, energy, beginning, request.study, begin, request.mesh};
         if (study)
           report_unused_entries(context, false);
         else

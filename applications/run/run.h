@@ -14,6 +14,7 @@
 namespace leopard
 {
   class Log;
+  class SharedMesh;
   struct RunContext;
 
   /** What studies smoothers. It stands above the runs, and is handed in by the program. */
@@ -33,6 +34,7 @@ namespace leopard
     OpenMode                 mode = OpenMode::fresh;
     std::string              command; ///< the whole command line
     StudyRunner              study;
+    SharedMesh              *mesh = nullptr; ///< of the sweep that the run belongs to
   };
 
   /**

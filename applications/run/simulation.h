@@ -16,6 +16,7 @@ namespace leopard
 {
   class Log;
   class Provenance;
+  class SharedMesh;
 
   /** What a run has around it. */
   struct RunContext
@@ -34,6 +35,7 @@ namespace leopard
      * written (RunDirectory::begin()): the run that is there is deleted if it is to be. Collective.
      */
     std::function<void(const std::vector<std::string> &)> begin;
+    SharedMesh                                           *mesh = nullptr; ///< of the sweep that the run belongs to
   };
 
   /**

@@ -13,6 +13,7 @@
 #include <applications/base/manifest.h>
 #include <applications/base/stop_signal.h>
 #include <applications/base/turns.h>
+#include <applications/discretization/shared_mesh.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/thread_pool.h>
 #include <solvers/device/device.h>
@@ -267,6 +268,7 @@ namespace leopard
             return "finished";
           }
         single.mode = mode;
+        single.mesh = &mesh;
         if (at_a_time.n() > 1)
           own.linear_solver.block_async.n_threads = at_a_time.n_threads();
         own.linear_solver.runs_at_a_time = at_a_time.n();
@@ -320,6 +322,7 @@ namespace leopard
       Log                                         log;
       const bool                                  writes_table;
       SweepTable                                  table;
+      SharedMesh                                  mesh;
       double                                      time_of_table = -1.;   ///< no more than one in a second
       bool                                        is_over       = false; ///< one has stopped or failed: nobody begins another run
       std::vector<std::string>                    failed;

@@ -10,6 +10,8 @@
 
 #include <applications/base/collective.h>
 #include <applications/base/log.h>
+#include <applications/base/parameter_file.h>
+#include <applications/discretization/shared_mesh.h>
 #include <applications/discretization/uniform_grid.h>
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/output/convergence_table.h>
@@ -56,6 +58,23 @@ namespace leopard
       return columns;
     }
 
+    /** Whether the mesh of the run is that of the file, and stays as it is. */
+    bool may_share_mesh(const RunContext &context)
+    {
+      return context.mesh != nullptr && !context.beginning.checkpoint && context.parameters.verification.refinements == 0;
+    }
+
+    /** All that mesh and numbers of nodes depend on. */
+    std::string text_of_mesh(const RunContext &context)
+    {
+      std::string text = context.provenance.json().at("mesh_file").dump(); // with its checksum
+      text += context.parameters.discretization.multigrid ? ", with levels" : "";
+      for (const auto &[entry, value] : assignments_of(context.parameters.all_entries))
+        if (entry == "Dimension" || entry == "Discretization/Degree" || entry.rfind("Mesh/", 0) == 0)
+          text += "\n" + entry + " = " + value;
+      return text;
+    }
+
     /** One run from time zero, or from a checkpoint, to its end. */
     template <int dim, int spacedim>
     class TimeDependentRun
@@ -66,7 +85,12 @@ namespace leopard
         , time(time_)
         , problem(*context_.parameters.problem)
         , set_up(context_.provenance.begin_set_up(context_.directory.is_new()))
-        , discretization(context_.parameters.mesh, context_.parameters.discretization, problem, context_.comm)
+        , mesh_text(may_share_mesh(context_) ? text_of_mesh(context_) : "")
+        , discretization(context_.parameters.mesh,
+                         context_.parameters.discretization,
+                         problem,
+                         context_.comm,
+                         mesh_text.empty() ? nullptr : context_.mesh->find<dim, spacedim>(mesh_text))
         , checkpoints(context_.directory, context_.comm)
       {
       }
@@ -83,7 +107,10 @@ namespace leopard
           solutions = discretization.load(found->directory, found->metadata->at("step_sizes").size() + 1);
         else
           {
+            shares_mesh = discretization.dof_handler.has_active_dofs();
             discretization.refine_coarse_mesh(context.parameters.mesh.global_refinements + extra_refinements);
+            if (!mesh_text.empty())
+              context.mesh->keep(mesh_text, discretization.numbered_mesh());
             set_initial_values(context, discretization, u);
             if (const std::string text = discretization.against_boundary_values(u); !text.empty() && is_first)
               context.log.line("initial values at the boundary are not those prescribed there, which hold: most of all " + text);
@@ -271,10 +298,11 @@ namespace leopard
       /** What will happen, in two lines of the log. */
       void describe_run(bool study) const
       {
-        context.log.line(format("mesh: %llu cells, %llu unknowns, h = %.4g",
+        context.log.line(format("mesh: %llu cells, %llu unknowns, h = %.4g%s",
                                 static_cast<unsigned long long>(discretization.triangulation.n_global_active_cells()),
                                 static_cast<unsigned long long>(discretization.n_unknowns()),
-                                discretization.mesh_size()));
+                                discretization.mesh_size(),
+                                shares_mesh ? ", that of an earlier run" : ""));
         const TimeLoopParameters &loop = context.parameters.time_loop;
         std::string               line = format("time: to t = %g by %s, ", time.end_time, time.scheme.c_str());
         line += time.adaptive()        ? format("error-controlled steps (tolerance %g)", time.stepping.error_tolerance)
@@ -443,11 +471,8 @@ namespace leopard
           context.energy.append(row);
           statistics.row(row);
         };
-        if (!resumed)
-          {
-            actions.write_fields();
-            write_checkpoint(); // so that --resume works from the first moment on
-          }
+        if (!resumed) // no checkpoint yet: --resume would begin with what is computed from the file anyway
+          actions.write_fields();
         const TimeLoopResult result = run_time_loop(*integrator, time, context.parameters.time_loop, actions, context.log, context.comm);
         row.clear();
         measures->append(integrator->solution(), integrator->time(), row);
@@ -459,7 +484,9 @@ namespace leopard
       const RunContext                               &context;
       TimeParameters                                  time; ///< also of the run beside, for the estimate of the error
       const Problem                                  &problem;
-      std::unique_ptr<SetUp>                          set_up; ///< until there are steps
+      std::unique_ptr<SetUp>                          set_up;    ///< until there are steps
+      const std::string                               mesh_text; ///< what the mesh is made of, if runs of a sweep may share it
+      bool                                            shares_mesh = false;
       Discretization<dim, spacedim>                   discretization;
       Checkpoints                                     checkpoints;
       SemiDiscreteSystem                              system;

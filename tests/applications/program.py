@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the whole program share: running it in a temporary folder and reading what it wrote."""
-import atexit
 import csv
 import json
 import math
@@ -15,12 +14,6 @@ import unittest.mock
 LEOPARD = os.environ.get("LEOPARD", "leopard")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILES = ROOT / "parameter_files"
-
-# Beside a program that mpirun has not started Open MPI starts a daemon, which takes half as long again as the start itself. Without it, all such programs
-# at work have one folder for what they share in files and delete it at their end: each test has one of its own, and MPI-IO does without.
-_shared = tempfile.TemporaryDirectory()
-atexit.register(_shared.cleanup)
-os.environ.update(OMPI_MCA_ess_singleton_isolated="1", OMPI_MCA_sharedfp="^sm", OMPI_MCA_orte_tmpdir_base=_shared.name)
 
 
 def with_settings(text, settings):

@@ -194,6 +194,24 @@ class Checkpoints(Program):
             self.leopard(TINY, *self.SETTINGS, options=["--resume"], ranks=ranks_after)
             self.check_equal(reference)
 
+    def test_killed_before_the_first_checkpoint(self):
+        settings = [*self.SETTINGS, "Run/Checkpoint steps=0"]
+        reference = self.reference()
+        process = subprocess.Popen(self.command(TINY, *settings, options=["--overwrite"]), cwd=self.folder, stdout=subprocess.PIPE, text=True)
+        for line in process.stdout:
+            if line.startswith("step"):
+                break
+        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="utf-8")
+        libraries = pathlib.Path(f"/proc/{process.pid}/maps").read_text(encoding="utf-8")
+        process.kill()
+        process.communicate()
+        self.assertEqual(self.checkpoints("tiny_turing"), [])
+        self.assertIn("no checkpoint is there: the run begins anew", self.leopard(TINY, *settings, options=["--resume"]))
+        self.check_equal(reference)
+        # and a program that is alone had neither a daemon of Open MPI beside it nor drivers of networks in it
+        self.assertEqual(children, "")
+        self.assertNotRegex(libraries, "mca_(mtl|btl_tcp)")
+
     def test_sigterm_stops_with_a_checkpoint(self):
         reference = self.reference()
         process = subprocess.Popen(self.command(TINY, *self.SETTINGS, options=["--overwrite"]), cwd=self.folder, stdout=subprocess.PIPE, text=True)

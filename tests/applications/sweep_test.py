@@ -59,6 +59,18 @@ class Sweeps(Program):
         self.assertEqual(len(text), 7)
         self.assertEqual(len({len(line) for line in text}), 1, "columns are not aligned")
 
+    def test_runs_share_a_mesh_if_it_is_the_same(self):
+        self.leopard(TINY, "Run/Sweep=Global refinements: 3, 4; Upper corner: 1, 2; gamma: 50, 100", "Run/Sweep runs at a time=3")
+        rows = self.table()
+        for row in rows:
+            line = [line for line in self.log(f"tiny_turing/runs/{row['run']}").splitlines() if line.startswith("mesh: ")][0]
+            n = 2 ** int(row["Global refinements"])
+            self.assertIn(f"mesh: {n * n} cells, {2 * (n + 1) ** 2} unknowns, h = {float(row['Upper corner']) / n:.4g}", line)
+            self.assertEqual("that of an earlier run" in line, row["gamma"] == "100", line)
+        self.leopard(TINY, "Mesh/Global refinements=4", "Mesh/Upper corner=2", "Turing/gamma=100", "Run/Directory=single")
+        for measure in json.loads((self.folder / "single/run.json").read_text())["measures"]:
+            self.assertAlmostEqual(float(rows[-1][measure["name"]]), measure["value"], delta=1e-6, msg=measure["name"])
+
     def test_finished_runs_are_not_repeated(self):
         self.leopard(TINY, "Run/Sweep=gamma: 50, 100")
         before = self.started()

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deal.II/distributed/tria_base.h>
+#include <deal.II/dofs/dof_handler.h>
+
+#include <any>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace leopard
+{
+  /** A mesh and the numbers of its nodes. */
+  template <int dim, int spacedim>
+  struct NumberedMesh
+  {
+    explicit NumberedMesh(std::unique_ptr<dealii::parallel::TriangulationBase<dim, spacedim>> coarse)
+      : triangulation(std::move(coarse))
+      , dof_handler(*triangulation)
+    {
+    }
+    std::unique_ptr<dealii::parallel::TriangulationBase<dim, spacedim>> triangulation;
+    dealii::DoFHandler<dim, spacedim>                                   dof_handler; ///< scalar
+  };
+
+  template <int dim, int spacedim>
+  using NumberedMeshPointer = std::shared_ptr<NumberedMesh<dim, spacedim>>;
+
+  /**
+   * The refined and numbered mesh that runs of a sweep have in common. The first of them keeps it here; whoever takes
+   * it may not refine, load or number it. One is kept, the newest. For threads that take turns
+   * (applications/base/turns.h).
+   */
+  class SharedMesh
+  {
+  public:
+    /**
+     * The mesh that is kept, if it was made of the same, as a text says it; else nullptr, and it is let go: the memory
+     * is for the next one.
+     */
+    template <int dim, int spacedim>
+    NumberedMeshPointer<dim, spacedim> find(const std::string &made_of_)
+    {
+      const auto *found = std::any_cast<NumberedMeshPointer<dim, spacedim>>(&mesh);
+      if (found != nullptr && made_of == made_of_)
+        return *found;
+      mesh.reset();
+      return nullptr;
+    }
+
+    template <int dim, int spacedim>
+    void keep(const std::string &made_of_, const NumberedMeshPointer<dim, spacedim> &mesh_)
+    {
+      made_of = made_of_;
+      mesh    = mesh_;
+    }
+
+  private:
+    std::string made_of;
+    std::any    mesh; ///< a NumberedMeshPointer
+  };
+} // namespace leopard
