@@ -386,33 +386,42 @@ namespace leopard::command_line
                      attempts.end());
       attempts.insert(attempts.begin(), first);
     }
+
+    std::vector<Attempt> methods_for(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments)
+    {
+      if (arguments.is_krylov() && arguments.preconditioner == "automatic")
+        {
+          Attempt attempt = {arguments.method_name, "multigrid", "entries like those of diffusion"};
+          if (!traits.has_whole_diagonal)
+            attempt = {arguments.method_name, "none", "the diagonal has zeros"};
+          else if (arguments.has_nodes())
+            attempt.why = "its nodes are given, by " + text_of_nodes(arguments);
+          else if (!traits.is_like_diffusion())
+            attempt = {arguments.method_name, arguments.method_name == "cg" ? "ic" : "ilu", "entries unlike those of diffusion"};
+          return {attempt};
+        }
+      if (arguments.method_name != "automatic")
+        return {{arguments.method_name, arguments.preconditioner, "as asked for"}};
+      const bool has_direct = traits.n_rows <= most_rows_of_direct && arguments.backend != "cuda"; // factors are the host's
+      if (!traits.has_whole_diagonal)
+        return {has_direct ? direct("the diagonal has zeros") : Attempt{"gmres", "none", "the diagonal has zeros; convergence is not promised"}};
+      std::vector<Attempt> result =
+        traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, has_direct) : of_others(traits, has_direct);
+      if (traits.radius_bound <= fast_radius)
+        result.insert(result.begin(),
+                      {"async", "none", "rho(|B|) is at most " + number(traits.radius_bound, 3) + ": every schedule converges, and fast", 2000});
+      if (arguments.has_nodes())
+        try_nodes_first(result, traits, arguments);
+      return result;
+    }
   } // namespace
 
   std::vector<Attempt> attempts_for(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments)
   {
-    if (arguments.is_krylov() && arguments.preconditioner == "automatic")
-      {
-        Attempt attempt = {arguments.method_name, "multigrid", "entries like those of diffusion"};
-        if (!traits.has_whole_diagonal)
-          attempt = {arguments.method_name, "none", "the diagonal has zeros"};
-        else if (arguments.has_nodes())
-          attempt.why = "its nodes are given, by " + text_of_nodes(arguments);
-        else if (!traits.is_like_diffusion())
-          attempt = {arguments.method_name, arguments.method_name == "cg" ? "ic" : "ilu", "entries unlike those of diffusion"};
-        return {attempt};
-      }
-    if (arguments.method_name != "automatic")
-      return {{arguments.method_name, arguments.preconditioner, "as asked for"}};
-    const bool has_direct = traits.n_rows <= most_rows_of_direct && arguments.backend != "cuda"; // factors are the host's
-    if (!traits.has_whole_diagonal)
-      return {has_direct ? direct("the diagonal has zeros") : Attempt{"gmres", "none", "the diagonal has zeros; convergence is not promised"}};
-    std::vector<Attempt> result =
-      traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, has_direct) : of_others(traits, has_direct);
-    if (traits.radius_bound <= fast_radius)
-      result.insert(result.begin(),
-                    {"async", "none", "rho(|B|) is at most " + number(traits.radius_bound, 3) + ": every schedule converges, and fast", 2000});
-    if (arguments.has_nodes())
-      try_nodes_first(result, traits, arguments);
+    constexpr double     digits_of_single = 1e7;
+    std::vector<Attempt> result           = methods_for(A, traits, arguments);
+    for (Attempt &attempt : result)
+      attempt.in_double = traits.is_singular || !reached(traits.diagonal_range, digits_of_single) || arguments.backend == "reference";
     return result;
   }
 
@@ -434,6 +443,9 @@ namespace leopard::command_line
     result.largest_shift  = attempt.largest_shift;
     if (attempt.stencil != nullptr && !result.has("--precision")) // cycles in single precision are safe there
       result.precision = Precision::automatic;
+    const bool may_choose = result.has("--precision") ? result.precision == Precision::automatic : result.is_automatic;
+    if (result.is_krylov() && result.has_multigrid() && may_choose)
+      result.precision = attempt.in_double ? Precision::double_precision : Precision::mixed;
     if (attempt.max_iterations > 0 && !arguments.has("--max-iterations"))
       result.criteria.max_iterations = attempt.max_iterations;
     return result;

@@ -68,6 +68,7 @@ namespace leopard::command_line
     std::shared_ptr<const Stencil<double>> stencil             = nullptr; ///< that the matrix is, where the method is for it
     double                                 largest_shift       = std::numeric_limits<double>::infinity(); ///< see Arguments
     bool                                   has_factors_to_come = false; ///< sparse factors follow, what they cost is not known yet, see at_its_turn()
+    bool                                   in_double           = false; ///< cycles, too: single precision does not do, or has failed
   };
 
   /**
