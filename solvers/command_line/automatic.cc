@@ -38,7 +38,7 @@ namespace leopard::command_line
     struct Look
     {
       double off_diagonal = 0., of_wrong_sign = 0., smallest = std::numeric_limits<double>::infinity(), largest = 0.;
-      bool   positive = true, whole = true, singular = true, coupled = false;
+      bool   positive = true, whole = true, singular = true, singular_in_single = true, coupled = false;
 
       void add_row(const CrsMatrix<double> &A, int i, double diagonal)
       {
@@ -49,26 +49,29 @@ namespace leopard::command_line
               off_diagonal += std::abs(A.values[p]) / size;
               of_wrong_sign += A.values[p] * diagonal > 0. ? std::abs(A.values[p]) / size : 0.;
             }
-        double     absolute     = 0.;
-        const bool sums_to_zero = reached(std::abs(sum_of_row(A, i, absolute)), 1e-13 * absolute), alone = absolute == size;
-        singular = singular && (sums_to_zero || alone);
-        coupled  = coupled || !alone;
-        positive = positive && diagonal > 0.;
-        smallest = size > 0. ? std::min(smallest, size) : smallest;
-        largest  = std::max(largest, size);
-        whole    = whole && size > 0.;
+        double       absolute = 0.;
+        const double sum      = std::abs(sum_of_row(A, i, absolute));
+        const bool   alone    = absolute == size;
+        singular              = singular && (reached(sum, 1e-13 * absolute) || alone);
+        singular_in_single    = singular_in_single && (reached(sum, 1e-6 * absolute) || alone);
+        coupled               = coupled || !alone;
+        positive              = positive && diagonal > 0.;
+        smallest              = size > 0. ? std::min(smallest, size) : smallest;
+        largest               = std::max(largest, size);
+        whole                 = whole && size > 0.;
       }
 
       void add(const Look &other)
       {
         off_diagonal += other.off_diagonal;
         of_wrong_sign += other.of_wrong_sign;
-        smallest = std::min(smallest, other.smallest);
-        largest  = std::max(largest, other.largest);
-        positive = positive && other.positive;
-        whole    = whole && other.whole;
-        singular = singular && other.singular;
-        coupled  = coupled || other.coupled;
+        smallest           = std::min(smallest, other.smallest);
+        largest            = std::max(largest, other.largest);
+        positive           = positive && other.positive;
+        whole              = whole && other.whole;
+        singular           = singular && other.singular;
+        singular_in_single = singular_in_single && other.singular_in_single;
+        coupled            = coupled || other.coupled;
       }
     };
 
@@ -92,6 +95,7 @@ namespace leopard::command_line
       traits.has_positive_diagonal = look.positive;
       traits.has_whole_diagonal    = look.whole;
       traits.is_singular           = look.singular && look.coupled;
+      traits.is_singular_in_single = look.singular_in_single && look.coupled;
       traits.wrong_sign            = look.off_diagonal > 0. ? look.of_wrong_sign / look.off_diagonal : 0.;
     }
 
@@ -421,7 +425,7 @@ namespace leopard::command_line
     constexpr double     digits_of_single = 1e7;
     std::vector<Attempt> result           = methods_for(A, traits, arguments);
     for (Attempt &attempt : result)
-      attempt.in_double = traits.is_singular || !reached(traits.diagonal_range, digits_of_single) || arguments.backend == "reference";
+      attempt.in_double = traits.is_singular_in_single || !reached(traits.diagonal_range, digits_of_single) || arguments.backend == "reference";
     return result;
   }
 

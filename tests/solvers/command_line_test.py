@@ -315,7 +315,7 @@ class Solving(Program):
             method = ("--method", "automatic") if options[1:] != ("mixed",) else ("--method", "cg", "--preconditioner", "multigrid")
             said = self.run_it("shuffled.mtx", *method, *options, "--tolerance", "1e-11", "--rhs", "c.mtx", "--backend", "host", "--threads", "1")
             self.assertLess(float(re.search(r"= ([^ ]*), computed anew", said)[1]), 1e-11)
-            self.assertEqual("cg with multigrid in single precision" in said, options[1:] != ("double",), said)
+            self.assertEqual("CG with multigrid in single precision" in said, options[1:] != ("double",), said)
             iterations[options[1:]] = int(re.search(r"converged after (\d+) iterations", said)[1])
         self.assertLessEqual(max(iterations.values()), iterations["double",] + 1)
         self.assertIn("its rows sum to zero", self.run_it("singular.mtx", "--method", "cg", "--preconditioner", "multigrid", "--precision", "mixed", "--rhs",

@@ -4,6 +4,7 @@
 // solvers/CMakeLists.txt. That kernels agree with the reference in both number types is where they are tested.
 #include "krylov_test.h"
 
+#include <solvers/base/errors.h>
 #include <solvers/refinement/rounded_preconditioner.h>
 #include <solvers/relaxation/methods.h>
 
@@ -293,7 +294,7 @@ namespace leopard
         options.backend     = GetParam();
         options.tolerance   = 1e-12;
         const auto   method = is_cg ? make_cg<double>(A, CgOptions{options}, M) : make_fgmres<double>(A, FgmresOptions{options, 30}, M);
-        const Solved found  = solve(*method, b);
+        const Solved found  = leopard::solved(*method, b);
         expect_converged(A, found, b, 1e-12);
         return found.result.n_iterations;
       };
