@@ -11,6 +11,7 @@
 #include <solvers/multigrid/aggregation.h>
 #include <solvers/multigrid/multigrid.h>
 #include <solvers/refinement/mixed_multigrid.h>
+#include <solvers/refinement/rounded_preconditioner.h>
 
 #include <CLI/CLI.hpp>
 
@@ -383,10 +384,20 @@ namespace
            << solve.largest << ',' << *fewest << ',' << *most << ',' << result.convergence_factor() << ',' << residual << ',' << failures << '\n';
   }
 
+  std::shared_ptr<Preconditioner<double>> in_double(std::shared_ptr<Preconditioner<double>> M)
+  {
+    return M;
+  }
+  std::shared_ptr<Preconditioner<double>> in_double(std::shared_ptr<Preconditioner<float>> M)
+  {
+    return make_rounded_preconditioner<float>(std::move(M));
+  }
+
   /**
    * A plain matrix in host memory: levels by smoothed aggregation, as the preconditioner of conjugate gradients.
-   * Set-up and solve, each repeated.
+   * Set-up and solve, each repeated. @tparam Number of the cycles.
    */
+  template <typename Number>
   void run_algebraic(const std::string &name, const Settings &settings)
   {
     const int               elements = cells_of_elements(name);
@@ -399,20 +410,21 @@ namespace
     cg.n_threads = options.n_threads;
     cg.tolerance = settings.tolerance;
 
-    std::shared_ptr<Multigrid<double>>    multigrid;
+    std::shared_ptr<Multigrid<Number>>    multigrid;
     std::unique_ptr<KrylovSolver<double>> solver;
     double                                levels = 0.;
     const Times                           set_up = measure(on_device, std::min(settings.repetitions, 5), [&] {
       solver.reset();
       multigrid.reset();
       const double start = now();
-      multigrid          = std::make_shared<Multigrid<double>>(A, AggregationOptions(), options);
+      multigrid          = std::make_shared<Multigrid<Number>>(A, AggregationOptions(), options);
       levels             = now() - start;
       const auto own     = multigrid->matrix_on_device();
-      const auto M       = make_preconditioner(multigrid);
+      const auto M       = in_double(make_preconditioner(multigrid));
       solver             = own.n_rows > 0 ? make_cg(own, cg, M) : make_cg(A, cg, M);
     });
-    Vectors                               vectors(*multigrid);
+    Multigrid<double>                     exact(A, AggregationOptions(), options); // for products
+    Vectors                               vectors(exact);
     KrylovResult                          result;
     int                                   failures = 0;
     const Times                           solve    = measure(on_device, settings.repetitions, [&] {
@@ -420,7 +432,11 @@ namespace
       result = solver->solve(vectors.x(), vectors.b());
       failures += result.converged ? 0 : 1;
     });
-    std::printf("\n%s, algebraic: %d unknowns\n%s\n", name.c_str(), A.n_rows, multigrid->description().c_str());
+    std::printf("\n%s, algebraic%s: %d unknowns\n%s\n",
+                name.c_str(),
+                std::is_same_v<Number, float> ? ", cycles in single precision" : "",
+                A.n_rows,
+                multigrid->description().c_str());
     std::printf("  operator complexity %.2f, memory %.1f MB\n  set-up %.1f ms (%.1f .. %.1f), of which levels and smoothers %.1f ms the last time\n",
                 multigrid->operator_complexity(),
                 multigrid->memory() * 1e-6,
@@ -433,7 +449,7 @@ namespace
                 solve.smallest * 1e3,
                 solve.largest * 1e3,
                 result.n_iterations,
-                vectors.relative_residual(*multigrid),
+                vectors.relative_residual(exact),
                 failures,
                 set_up.median + solve.median);
     std::fflush(stdout);
@@ -529,7 +545,11 @@ int main(int argc, char **argv)
         {
           for (const std::string &form : settings.forms)
             if (form == "algebraic")
-              run_algebraic(name, settings);
+              {
+                run_algebraic<double>(name, settings);
+                if (settings.mixed > 0)
+                  run_algebraic<float>(name, settings);
+              }
             else
               run(name, form, settings, &csv);
           if (settings.with_cg && cells_of_elements(name) == 0)

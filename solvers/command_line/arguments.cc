@@ -166,13 +166,14 @@ namespace leopard::command_line
         waitings,
         "of the backend cuda, what the host does while the GPU works, default spin: asks again and again; block: sleeps, which leaves the core "
         "to others and saves energy, and costs some microseconds a wait");
-      add_choice(app,
-                 "--precision",
-                 a.precision,
-                 precisions,
-                 "in which the method computes, default double; mixed: iterative refinement, residual and solution in double, the method in single "
-                 "(async-refinement: the corrections of blocks; multigrid: the cycles); automatic, of async: double or mixed, as the matrix lets "
-                 "expect; of multigrid: mixed, and double where that cannot be");
+      add_choice(
+        app,
+        "--precision",
+        a.precision,
+        precisions,
+        "in which the method computes, default double; mixed: iterative refinement, residual and solution in double, the method in single "
+        "(async-refinement: the corrections of blocks; multigrid, alone and as preconditioner: the cycles); automatic, of async: double or "
+        "mixed, as the matrix lets expect; of multigrid: mixed, and double where that cannot be, which is the default with --method automatic");
       app
         .add_option_function<std::string>(
           "--omega",
@@ -311,8 +312,10 @@ namespace leopard::command_line
         return;
       const std::string expected = "it with --method async, or another relaxation";
       refuse(a, {"--tune", "--tune-seconds", "--choice", "--theta"}, with, expected);
-      if (a.method_name != "multigrid")
-        refuse(a, {"--precision"}, with, expected + ", or multigrid");
+      if (a.method_name == "automatic" && a.precision == Precision::mixed)
+        contradiction("--precision mixed", with, "automatic, or double, in which nothing is in single precision");
+      if (a.method_name != "automatic" && !a.has_multigrid())
+        refuse(a, {"--precision"}, words_of_method(a), expected + ", multigrid, or --preconditioner multigrid");
       if (a.precision == Precision::single)
         contradiction("--precision single", with, "mixed, automatic or double");
       if (a.method_name != "automatic")
@@ -370,7 +373,7 @@ namespace leopard::command_line
     {
       if ((a.precision == Precision::mixed || a.precision == Precision::automatic) && a.criteria.max_iterations == 0)
         contradiction("--max-iterations 0", "--precision mixed or automatic", "at least one iteration");
-      if (a.method_name == "multigrid")
+      if (!a.is_relaxation())
         return;
       const bool is_automatic = a.precision == Precision::automatic;
       if (is_automatic && (!a.method().has_blocks || a.method().corrects))

@@ -38,7 +38,7 @@ namespace leopard::command_line
     struct Look
     {
       double off_diagonal = 0., of_wrong_sign = 0., smallest = std::numeric_limits<double>::infinity(), largest = 0.;
-      bool   positive = true, whole = true, singular = true, coupled = false;
+      bool   positive = true, whole = true, singular = true, singular_in_single = true, coupled = false;
 
       void add_row(const CrsMatrix<double> &A, int i, double diagonal)
       {
@@ -49,26 +49,29 @@ namespace leopard::command_line
               off_diagonal += std::abs(A.values[p]) / size;
               of_wrong_sign += A.values[p] * diagonal > 0. ? std::abs(A.values[p]) / size : 0.;
             }
-        double     absolute     = 0.;
-        const bool sums_to_zero = reached(std::abs(sum_of_row(A, i, absolute)), 1e-13 * absolute), alone = absolute == size;
-        singular = singular && (sums_to_zero || alone);
-        coupled  = coupled || !alone;
-        positive = positive && diagonal > 0.;
-        smallest = size > 0. ? std::min(smallest, size) : smallest;
-        largest  = std::max(largest, size);
-        whole    = whole && size > 0.;
+        double       absolute = 0.;
+        const double sum      = std::abs(sum_of_row(A, i, absolute));
+        const bool   alone    = absolute == size;
+        singular              = singular && (reached(sum, 1e-13 * absolute) || alone);
+        singular_in_single    = singular_in_single && (reached(sum, 1e-6 * absolute) || alone);
+        coupled               = coupled || !alone;
+        positive              = positive && diagonal > 0.;
+        smallest              = size > 0. ? std::min(smallest, size) : smallest;
+        largest               = std::max(largest, size);
+        whole                 = whole && size > 0.;
       }
 
       void add(const Look &other)
       {
         off_diagonal += other.off_diagonal;
         of_wrong_sign += other.of_wrong_sign;
-        smallest = std::min(smallest, other.smallest);
-        largest  = std::max(largest, other.largest);
-        positive = positive && other.positive;
-        whole    = whole && other.whole;
-        singular = singular && other.singular;
-        coupled  = coupled || other.coupled;
+        smallest           = std::min(smallest, other.smallest);
+        largest            = std::max(largest, other.largest);
+        positive           = positive && other.positive;
+        whole              = whole && other.whole;
+        singular           = singular && other.singular;
+        singular_in_single = singular_in_single && other.singular_in_single;
+        coupled            = coupled || other.coupled;
       }
     };
 
@@ -92,6 +95,7 @@ namespace leopard::command_line
       traits.has_positive_diagonal = look.positive;
       traits.has_whole_diagonal    = look.whole;
       traits.is_singular           = look.singular && look.coupled;
+      traits.is_singular_in_single = look.singular_in_single && look.coupled;
       traits.wrong_sign            = look.off_diagonal > 0. ? look.of_wrong_sign / look.off_diagonal : 0.;
     }
 
@@ -386,33 +390,42 @@ namespace leopard::command_line
                      attempts.end());
       attempts.insert(attempts.begin(), first);
     }
+
+    std::vector<Attempt> methods_for(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments)
+    {
+      if (arguments.is_krylov() && arguments.preconditioner == "automatic")
+        {
+          Attempt attempt = {arguments.method_name, "multigrid", "entries like those of diffusion"};
+          if (!traits.has_whole_diagonal)
+            attempt = {arguments.method_name, "none", "the diagonal has zeros"};
+          else if (arguments.has_nodes())
+            attempt.why = "its nodes are given, by " + text_of_nodes(arguments);
+          else if (!traits.is_like_diffusion())
+            attempt = {arguments.method_name, arguments.method_name == "cg" ? "ic" : "ilu", "entries unlike those of diffusion"};
+          return {attempt};
+        }
+      if (arguments.method_name != "automatic")
+        return {{arguments.method_name, arguments.preconditioner, "as asked for"}};
+      const bool has_direct = traits.n_rows <= most_rows_of_direct && arguments.backend != "cuda"; // factors are the host's
+      if (!traits.has_whole_diagonal)
+        return {has_direct ? direct("the diagonal has zeros") : Attempt{"gmres", "none", "the diagonal has zeros; convergence is not promised"}};
+      std::vector<Attempt> result =
+        traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, has_direct) : of_others(traits, has_direct);
+      if (traits.radius_bound <= fast_radius)
+        result.insert(result.begin(),
+                      {"async", "none", "rho(|B|) is at most " + number(traits.radius_bound, 3) + ": every schedule converges, and fast", 2000});
+      if (arguments.has_nodes())
+        try_nodes_first(result, traits, arguments);
+      return result;
+    }
   } // namespace
 
   std::vector<Attempt> attempts_for(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments)
   {
-    if (arguments.is_krylov() && arguments.preconditioner == "automatic")
-      {
-        Attempt attempt = {arguments.method_name, "multigrid", "entries like those of diffusion"};
-        if (!traits.has_whole_diagonal)
-          attempt = {arguments.method_name, "none", "the diagonal has zeros"};
-        else if (arguments.has_nodes())
-          attempt.why = "its nodes are given, by " + text_of_nodes(arguments);
-        else if (!traits.is_like_diffusion())
-          attempt = {arguments.method_name, arguments.method_name == "cg" ? "ic" : "ilu", "entries unlike those of diffusion"};
-        return {attempt};
-      }
-    if (arguments.method_name != "automatic")
-      return {{arguments.method_name, arguments.preconditioner, "as asked for"}};
-    const bool has_direct = traits.n_rows <= most_rows_of_direct && arguments.backend != "cuda"; // factors are the host's
-    if (!traits.has_whole_diagonal)
-      return {has_direct ? direct("the diagonal has zeros") : Attempt{"gmres", "none", "the diagonal has zeros; convergence is not promised"}};
-    std::vector<Attempt> result =
-      traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, has_direct) : of_others(traits, has_direct);
-    if (traits.radius_bound <= fast_radius)
-      result.insert(result.begin(),
-                    {"async", "none", "rho(|B|) is at most " + number(traits.radius_bound, 3) + ": every schedule converges, and fast", 2000});
-    if (arguments.has_nodes())
-      try_nodes_first(result, traits, arguments);
+    constexpr double     digits_of_single = 1e7;
+    std::vector<Attempt> result           = methods_for(A, traits, arguments);
+    for (Attempt &attempt : result)
+      attempt.in_double = traits.is_singular_in_single || !reached(traits.diagonal_range, digits_of_single) || arguments.backend == "reference";
     return result;
   }
 
@@ -434,6 +447,9 @@ namespace leopard::command_line
     result.largest_shift  = attempt.largest_shift;
     if (attempt.stencil != nullptr && !result.has("--precision")) // cycles in single precision are safe there
       result.precision = Precision::automatic;
+    const bool may_choose = result.has("--precision") ? result.precision == Precision::automatic : result.is_automatic;
+    if (result.is_krylov() && result.has_multigrid() && may_choose)
+      result.precision = attempt.in_double ? Precision::double_precision : Precision::mixed;
     if (attempt.max_iterations > 0 && !arguments.has("--max-iterations"))
       result.criteria.max_iterations = attempt.max_iterations;
     return result;

@@ -22,6 +22,7 @@ namespace leopard::command_line
     bool   has_positive_diagonal = false;
     bool   has_whole_diagonal    = false; ///< no entry of it is zero or missing
     bool   is_singular           = false; ///< all rows that are coupled to others sum to zero, up to rounding
+    bool   is_singular_in_single = false; ///< the same up to rounding in single precision
     bool   is_like_mesh   = true; ///< nodes within some edges of one another grow in number as in three dimensions at most, if it is like diffusion
     double wrong_sign     = 0.;   ///< share of the off-diagonal entries (absolute values) that have the diagonal's sign, in [0, 1]
     double diagonal_range = 1.;   ///< largest absolute value of the diagonal over the smallest, zeros left out; may be infinite
@@ -68,6 +69,7 @@ namespace leopard::command_line
     std::shared_ptr<const Stencil<double>> stencil             = nullptr; ///< that the matrix is, where the method is for it
     double                                 largest_shift       = std::numeric_limits<double>::infinity(); ///< see Arguments
     bool                                   has_factors_to_come = false; ///< sparse factors follow, what they cost is not known yet, see at_its_turn()
+    bool                                   in_double           = false; ///< cycles, too: single precision does not do, or has failed
   };
 
   /**

@@ -399,15 +399,22 @@ namespace leopard::command_line
                           const MatrixTraits        &traits,
                           const Stopwatch           &stopwatch)
     {
-      const std::vector<Attempt> attempts  = attempts_for(A, traits, arguments);
-      const double               tolerance = arguments.criteria.relative_tolerance;
-      std::optional<Solution>    best; // of those that are not good enough, and what it was found with
-      Arguments                  of_best;
+      std::vector<Attempt>    attempts  = attempts_for(A, traits, arguments);
+      const double            tolerance = arguments.criteria.relative_tolerance;
+      std::optional<Solution> best; // of those that are not good enough, and what it was found with
+      Arguments               of_best;
       for (std::size_t i = 0;; ++i)
         {
-          const bool      is_last = i + 1 == attempts.size();
           const Stopwatch of_this;
-          Arguments       now = with_attempt(arguments, at_its_turn(attempts[i], A));
+          Arguments       now                = with_attempt(arguments, at_its_turn(attempts[i], A));
+          const bool      chose_single       = now.is_krylov() && now.precision == Precision::mixed && arguments.precision != Precision::mixed;
+          bool            is_last            = i + 1 == attempts.size();
+          const auto      try_in_double_next = [&] {
+            attempts.insert(attempts.begin() + static_cast<long>(i) + 1, attempts[i]);
+            attempts[i + 1].in_double = true;
+            attempts[i + 1].why       = "the same with cycles in double precision";
+            is_last                   = false;
+          };
           if (attempts[i].why != "as asked for")
             log_line(i == 0 ? "automatic" : "next", text_of(attempts[i]) + ": " + attempts[i].why);
           if (arguments.criteria.max_seconds > 0.)
@@ -415,7 +422,9 @@ namespace leopard::command_line
           std::string failure;
           try
             {
-              Solution   found     = attempt_by(now, A, b, system, stopwatch);
+              Solution found = attempt_by(now, A, b, system, stopwatch);
+              if (chose_single && (found.result.status == SolveStatus::diverged || found.result.status == SolveStatus::stagnated))
+                try_in_double_next();
               const bool is_late   = arguments.criteria.max_seconds > 0. && !(stopwatch.seconds() < arguments.criteria.max_seconds);
               const bool is_better = !best || found.quality.residual < best->quality.residual;
               const bool tells_why = is_last && best && is_useless(*best) && is_useless(found) && found.solved.is_rounding(); // singular
@@ -433,6 +442,8 @@ namespace leopard::command_line
             {
               const bool is_of_matrix =
                 dynamic_cast<const InvalidInput *>(&problem) != nullptr || dynamic_cast<const ConvergenceFailure *>(&problem) != nullptr;
+              if (is_of_matrix && chose_single)
+                try_in_double_next();
               if (!is_of_matrix || (is_last && !best))
                 throw;
               failure = first_line(problem.what());

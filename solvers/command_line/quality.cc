@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quality.h"
 
+#include "../base/thread_pool.h"
+
 #include <cmath>
 #include <limits>
 
@@ -29,22 +31,30 @@ namespace leopard::command_line
 
   Quality quality_of(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b)
   {
-    constexpr double unit = std::numeric_limits<double>::epsilon() / 2.;
-    SafeNorm         residual, terms;
-    double           of_each_row = 0.;
+    constexpr double    unit = std::numeric_limits<double>::epsilon() / 2.;
+    std::vector<double> r(A.n_rows), absolutes(A.n_rows);
+    parallel_for(*shared_thread_pool(0), A.n_rows, 4096, [&](long begin, long end) {
+      for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+        {
+          long double sum = b[i], absolute = std::abs(b[i]);
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            {
+              const long double term = static_cast<long double>(A.values[p]) * x[A.columns[p]];
+              sum -= term;
+              absolute += std::abs(term);
+            }
+          r[i]         = static_cast<double>(sum);
+          absolutes[i] = static_cast<double>(absolute);
+        }
+    });
+    SafeNorm residual, terms;
+    double   of_each_row = 0.;
     for (int i = 0; i < A.n_rows; ++i)
       {
-        long double sum = b[i], absolute = std::abs(b[i]);
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          {
-            const long double term = static_cast<long double>(A.values[p]) * x[A.columns[p]];
-            sum -= term;
-            absolute += std::abs(term);
-          }
-        residual.add(static_cast<double>(sum));
-        if (const double part = absolute > 0.L ? static_cast<double>(std::abs(sum) / absolute) : 0.; !(part <= of_each_row)) // NaN stays
+        residual.add(r[i]);
+        if (const double part = absolutes[i] > 0. ? std::abs(r[i]) / absolutes[i] : 0.; !(part <= of_each_row)) // NaN stays
           of_each_row = part;
-        terms.add(static_cast<double>(unit * absolute) + std::numeric_limits<double>::denorm_min());
+        terms.add(unit * absolutes[i] + std::numeric_limits<double>::denorm_min());
       }
     Quality quality;
     if (const double norm_b = norm(b); norm_b > 0.)

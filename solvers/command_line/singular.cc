@@ -7,6 +7,7 @@
 #include "report.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <string>
 
@@ -53,6 +54,44 @@ namespace leopard::command_line
           absolute.add(sum);
         }
       return reached(norm_b, 1e-13 * absolute.value());
+    }
+
+    /**
+     * Whether a path of couplings leads from each row to one that is not in `sum_to_zero`, as far as some sweeps over
+     * the rows on all threads tell, each in the order of its rows; false also where they do not. @param T A^T.
+     */
+    bool all_reach_others(const CrsMatrix<double> &A, const CrsMatrix<double> &T, const std::vector<char> &sum_to_zero)
+    {
+      constexpr int                  n_sweeps = 4;
+      std::vector<std::atomic<char>> reaches(A.n_rows);
+      for (int i = 0; i < A.n_rows; ++i)
+        reaches[i] = static_cast<char>(sum_to_zero[i] == 0);
+      const auto is_coupled_to_one = [&](const CrsMatrix<double> &matrix, int i) {
+        for (int p = matrix.row_offsets[i]; p < matrix.row_offsets[i + 1]; ++p)
+          if (matrix.values[p] != 0. && reaches[matrix.columns[p]].load(std::memory_order_relaxed) != 0)
+            return true;
+        return false;
+      };
+      for (int sweep = 0; sweep < n_sweeps; ++sweep)
+        {
+          std::atomic<bool> all{true};
+          parallel_for(*shared_thread_pool(0), A.n_rows, 4096, [&](long begin, long end) {
+            bool all_of_mine = true;
+            for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+              if (reaches[i].load(std::memory_order_relaxed) == 0)
+                {
+                  if (is_coupled_to_one(A, i) || (&A != &T && is_coupled_to_one(T, i)))
+                    reaches[i].store(1, std::memory_order_relaxed);
+                  else
+                    all_of_mine = false;
+                }
+            if (!all_of_mine)
+              all = false;
+          });
+          if (all)
+            return true;
+        }
+      return false;
     }
 
     /** The rows that are coupled with one another, a list each. @param T A^T. */
@@ -140,7 +179,7 @@ namespace leopard::command_line
         "the matrix is singular, as its rows sum to zero, and b = A 1, which is taken where there is no --rhs, is zero but for rounding"
         "\n  expected: a --rhs in the range of the matrix" +
         std::string(is_symmetric ? ", whose entries sum to zero" : ""));
-    if (none(columns))
+    if (none(columns) || all_reach_others(A, T, columns)) // a part that is singular has no other rows
       return;
     for_parts(A, T, [&](const std::vector<int> &part) {
       double sum = 0., absolute = 0.;

@@ -10,6 +10,7 @@
 #include "../multigrid/find_stencil.h"
 #include "../multigrid/multigrid.h"
 #include "../refinement/mixed_multigrid.h"
+#include "../refinement/rounded_preconditioner.h"
 #include "../triangular/incomplete_preconditioner.h"
 #include "report.h"
 #include "vectors.h"
@@ -304,6 +305,17 @@ namespace leopard::command_line
       return multigrid;
     }
 
+    /** By smoothed aggregation, with the matrix multiplied by a weight if its entries are far from 1. */
+    std::shared_ptr<Multigrid<float>>
+    make_aggregation_in_single(const CrsMatrix<double> &A, double weight, const Arguments &a, Backend backend, const Log &log)
+    {
+      std::shared_ptr<Multigrid<float>> cycles =
+        weight == 1. ? make_aggregation<float>(A, a, backend, log) : make_aggregation<float>(times(A, weight), a, backend, log);
+      if (cycles->is_singular())
+        throw InvalidInput("--precision mixed with multigrid: the matrix is singular, its rows sum to zero\n  expected: --precision double");
+      return cycles;
+    }
+
     /** Cycles in single precision correct a solution in double. */
     std::unique_ptr<Solver> make_mixed_multigrid(
       const CrsMatrix<double> &A, const std::optional<Stencil<double>> &stencil, const Arguments &a, Backend backend, const Log &log)
@@ -320,13 +332,8 @@ namespace leopard::command_line
       else
         {
           const double weight = weight_for(A);
-          if (weight == 1.)
-            cycles = make_aggregation<float>(A, a, backend, log);
-          else
-            cycles = make_aggregation<float>(times(A, weight), a, backend, log);
-          if (cycles->is_singular())
-            throw InvalidInput("--precision mixed with multigrid: the matrix is singular, its rows sum to zero\n  expected: --precision double");
-          system = make_outer_system<float>(A, scale_of_weight(weight, A.n_rows), options.backend, options.n_threads);
+          cycles              = make_aggregation_in_single(A, weight, a, backend, log);
+          system              = make_outer_system<float>(A, scale_of_weight(weight, A.n_rows), options.backend, options.n_threads);
         }
       const MethodInSingle about = {
         "multigrid", cycles->description(), cycles->is_fixed_linear_map(), "cycles", cycles_a_correction(cycles->memory_space())};
@@ -354,12 +361,25 @@ namespace leopard::command_line
       return std::make_unique<MultigridMethod>(std::move(multigrid), std::move(about));
     }
 
+    /** A cycle in single precision, see make_preconditioner_of(). */
+    std::shared_ptr<Preconditioner<double>>
+    make_cycles_in_single(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log, device::DeviceCrs<double> &on_device)
+    {
+      const double                            weight = weight_for(A);
+      const std::shared_ptr<Multigrid<float>> cycles = make_aggregation_in_single(A, weight, a, backend, log);
+      if (weight == 1.)
+        on_device = cycles->matrix_on_device();
+      return make_rounded_preconditioner<float>(make_preconditioner<float>(cycles), weight, a.async.n_threads);
+    }
+
     /** @param on_device receives A if the preconditioner has it on the device. */
     std::shared_ptr<Preconditioner<double>>
     make_preconditioner_of(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log, device::DeviceCrs<double> &on_device)
     {
       if (a.preconditioner == "none")
         return nullptr;
+      if (a.preconditioner == "multigrid" && a.precision == Precision::mixed)
+        return make_cycles_in_single(A, a, backend, log, on_device);
       if (a.preconditioner == "multigrid")
         {
           const std::shared_ptr<Multigrid<double>> multigrid = make_aggregation<double>(A, a, backend, log);

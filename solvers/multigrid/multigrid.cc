@@ -318,7 +318,7 @@ namespace leopard
   }
 
   template <typename Number>
-  device::DeviceCrs<Number> Multigrid<Number>::matrix_on_device() const
+  device::DeviceCrs<double> Multigrid<Number>::matrix_on_device() const
   {
     return data->operations->matrix_on_device();
   }

@@ -205,10 +205,10 @@ namespace leopard
     bool update_values(const Stencil<double> &finest);
 
     /**
-     * The finest level's matrix where it is on the device in the user's order: for a Krylov method, which shares it.
-     * Without rows where it is not.
+     * The finest level's matrix in double precision where it is on the device in the user's order: for a Krylov method,
+     * which shares it. Without rows where it is not.
      */
-    device::DeviceCrs<Number> matrix_on_device() const;
+    device::DeviceCrs<double> matrix_on_device() const;
 
     /** y = A x of the whole problem. @param y n_rows(), x n_columns() values; its ghosts are brought up to date. */
     void multiply(Number *y, Number *x);

@@ -103,7 +103,7 @@ namespace leopard
     /** Whether the constants are the null space of the operators. */
     virtual bool is_singular() const { return false; }
     /** See Multigrid. */
-    virtual device::DeviceCrs<Number> matrix_on_device() const { return {}; }
+    virtual device::DeviceCrs<double> matrix_on_device() const { return {}; }
     /** New values for the same patterns, of stored matrices or of stencils. @throws InvalidInput by default. */
     virtual void update_values(const MultigridHierarchy &hierarchy);
     virtual void update_stencils(const std::vector<StencilGrid> &levels);

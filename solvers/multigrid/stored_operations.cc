@@ -149,7 +149,9 @@ namespace leopard
     : algebra(make_linear_algebra<Number>(options.backend, options.n_threads))
     , n_threads(options.n_threads)
     , iterations_per_step(options.smoother.iterations_per_step)
-    , n_bytes(hierarchy_bytes<Number>(from) + (find_method(options.smoother.method).has_blocks ? from.back().matrix.memory() : 0))
+    , n_bytes(hierarchy_bytes<Number>(from) + (find_method(options.smoother.method).has_blocks || !std::is_same_v<Number, double>
+                                                 ? from.back().matrix.memory() // kept for a Krylov method
+                                                 : 0))
     , adaptive(false)
     , on_device(true)
     , levels(from.size())
@@ -179,7 +181,7 @@ namespace leopard
         l.R                               = make_matrix(device::transposed(P));
         l.smoother                        = make_smoother(l.crs, smoother_options(l.crs, 0, {}, options, static_cast<int>(level)), 0);
       }
-    given        = device::rounded_to<Number>(from.back().matrix);
+    given        = from.back().matrix;
     finest_order = order_of_finest();
     find_null_spaces(finest, coarsest);
     device::release_scratch();

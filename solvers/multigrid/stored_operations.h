@@ -49,7 +49,7 @@ namespace leopard
     Number                   *b(int level) override { return levels[level].b.get(); }
     bool                      is_adaptive() const override { return adaptive; }
     bool                      is_queued() const override { return memory_space() == MemorySpace::device && !any_ghosts; }
-    device::DeviceCrs<Number> matrix_on_device() const override { return given; }
+    device::DeviceCrs<double> matrix_on_device() const override { return given; }
     bool                      is_singular() const override { return coarse_null_space.norm_squared > 0.; }
 
     void set_zero(int level) override { algebra->set_zero(x(level), levels[level].n_columns); }
@@ -321,7 +321,7 @@ namespace leopard
     bool                                         any_ghosts = false;
     std::unique_ptr<Matrix>                      matrix; ///< adaptive hierarchies: of the active mesh
     std::shared_ptr<Number[]>                    global_residual;
-    device::DeviceCrs<Number>                    given;        ///< the finest matrix as the user gave it, if it is on the device
+    device::DeviceCrs<double>                    given;        ///< the finest matrix as the user gave it, if it is on the device
     std::shared_ptr<int[]>                       finest_order; ///< others: the finest level's; null: the user's
     std::shared_ptr<const Communication<Number>> global_communication;
     NullSpace<Number>                            coarse_null_space, global_null_space; ///< singular problems

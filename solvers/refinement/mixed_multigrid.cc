@@ -2,9 +2,11 @@
 #include "mixed_multigrid.h"
 
 #include "../base/errors.h"
+#include "../base/thread_pool.h"
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 namespace leopard
 {
@@ -38,7 +40,16 @@ namespace leopard
 
   double weight_for(const CrsMatrix<double> &A)
   {
-    return weight_for_entry(largest_of(A.values));
+    double     largest = 0.;
+    std::mutex one_at_a_time;
+    parallel_for(*shared_thread_pool(0), static_cast<long>(A.values.size()), 65536, [&](long begin, long end) {
+      double mine = 0.;
+      for (long p = begin; p < end; ++p)
+        mine = std::max(mine, std::abs(A.values[p]));
+      const std::lock_guard<std::mutex> lock(one_at_a_time);
+      largest = std::max(largest, mine);
+    });
+    return weight_for_entry(largest);
   }
 
   double weight_for(const MultigridHierarchy &hierarchy)

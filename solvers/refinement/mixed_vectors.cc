@@ -7,6 +7,20 @@
 namespace leopard
 {
   template <typename Number>
+  void MixedVectors<Number>::to_low(Number *low, const double *v)
+  {
+    const double unit = to_about_one(largest(v));
+    last_factor       = unit;
+    round_to_fit(round(low, v, unit, last_factor), unit, last_factor, [&](double f) { return round(low, v, unit, f); });
+  }
+
+  template <typename Number>
+  void MixedVectors<Number>::from_low(double *x, const Number *c)
+  {
+    set(x, c, last_factor);
+  }
+
+  template <typename Number>
   void apply_rounded(MixedVectors<Number>                                          &vectors,
                      double                                                        *x,
                      const double                                                  *b,
@@ -14,11 +28,9 @@ namespace leopard
                      Number                                                        *low_b,
                      const std::function<void(Number *low_x, const Number *low_b)> &map)
   {
-    const double unit   = to_about_one(vectors.largest(b));
-    double       factor = unit;
-    round_to_fit(vectors.round(low_b, b, unit, factor), unit, factor, [&](double f) { return vectors.round(low_b, b, unit, f); });
+    vectors.to_low(low_b, b);
     map(low_x, low_b);
-    vectors.set(x, low_x, factor);
+    vectors.from_low(x, low_x);
   }
 
   template <typename Number>
@@ -31,6 +43,7 @@ namespace leopard
   }
 
 #define INSTANTIATE(Number)                                                                                                             \
+  template class MixedVectors<Number>;                                                                                                  \
   template std::unique_ptr<MixedVectors<Number>> make_mixed_vectors(int n, double weight, Backend backend, int n_threads);              \
   template void                                  apply_rounded(MixedVectors<Number>                                           &vectors, \
                                                                double                                                         *x,       \

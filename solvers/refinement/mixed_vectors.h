@@ -54,6 +54,18 @@ namespace leopard
     virtual std::shared_ptr<Number[]> vector() const                             = 0;
     virtual std::shared_ptr<double[]> double_vector() const                      = 0;
     virtual void                      copy(double *to, const double *from) const = 0;
+
+    /**
+     * low = fl(f S v) with a power of two f for which low keeps the digits of v: the largest |v_i| comes near 1, and
+     * further where S asks for that. A v that is not finite stays so. On the device with S = 1, and one rank, it is
+     * queued: nothing waits for it.
+     */
+    virtual void to_low(Number *low, const double *v);
+    /** x = weight S c / f, with the f of the last to_low(). */
+    virtual void from_low(double *x, const Number *c);
+
+  private:
+    double last_factor = 1.;
   };
 
   /** Of n values, with S = 1. @param n_threads host. @throws DeviceError. */
@@ -82,8 +94,8 @@ namespace leopard
   }
 
   /**
-   * x = C b for a map C of Numbers that is made for S A S / weight: b is rounded so that it fits, whatever its units.
-   * @param low_x, low_b workspace of n_rows() Numbers. @param map low_x = C low_b.
+   * x = C b for a map C of Numbers that is made for S A S / weight: b is rounded so that it fits, whatever its units;
+   * see MixedVectors::to_low(). @param low_x, low_b workspace of n_rows() Numbers. @param map low_x = C low_b.
    */
   template <typename Number>
   void apply_rounded(MixedVectors<Number>                                          &vectors,

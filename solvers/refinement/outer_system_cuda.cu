@@ -46,6 +46,38 @@ namespace leopard
     }
 
     /**
+     * The power of two for which that times the largest value, given by its bits, is in [1/2, 1), as to_about_one().
+     */
+    __device__ double factor_for(const unsigned long long *largest)
+    {
+      const double value    = __longlong_as_double(static_cast<long long>(*largest));
+      int          exponent = 0;
+      if (isfinite(value))
+        frexp(value, &exponent);
+      return ldexp(1., min(max(-exponent, -1000), 1000));
+    }
+
+    /** low = fl(f v), f of the largest value. */
+    template <typename Number>
+    __global__ void __launch_bounds__(n_threads)
+      to_low_kernel(const double *__restrict__ v, const unsigned long long *__restrict__ largest, int n, Number *__restrict__ low)
+    {
+      const double factor = factor_for(largest);
+      for (unsigned int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        low[i] = static_cast<Number>(factor * v[i]);
+    }
+
+    /** x = weight c / f. */
+    template <typename Number>
+    __global__ void __launch_bounds__(n_threads)
+      from_low_kernel(const Number *__restrict__ c, const unsigned long long *__restrict__ largest, double weight, int n, double *__restrict__ x)
+    {
+      const double inverse = weight / factor_for(largest);
+      for (unsigned int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        x[i] = inverse * static_cast<double>(c[i]);
+    }
+
+    /**
      * The largest |v_i| as its bits, which are in the order of the numbers; infinity and what is no number are largest.
      */
     __global__ void __launch_bounds__(n_threads) largest_kernel(const double *v, int n, unsigned long long *result)
@@ -171,6 +203,7 @@ namespace leopard
         , scale(scale_)
         , weight(weight_)
         , bits(1)
+        , of_low(1)
         , sums(std::max(n_parts, n_blocks))
       {
       }
@@ -187,11 +220,26 @@ namespace leopard
       void add(double *x, const Number *c, double factor) override { queue_add(x, c, factor, x); }
       void set(double *x, const Number *c, double factor) override { queue_add(nullptr, c, factor, x); }
 
+      void to_low(Number *low, const double *v) override
+      {
+        if (scale.size() > 0)
+          return Interface::to_low(low, v);
+        queue_largest(v, of_low);
+        to_low_kernel<<<n_blocks, n_threads>>>(v, of_low.data(), n, low);
+        LEOPARD_CHECK(cudaGetLastError());
+      }
+
+      void from_low(double *x, const Number *c) override
+      {
+        if (scale.size() > 0)
+          return Interface::from_low(x, c);
+        from_low_kernel<<<n_blocks, n_threads>>>(c, of_low.data(), weight, n, x);
+        LEOPARD_CHECK(cudaGetLastError());
+      }
+
       double largest(const double *v) override
       {
-        device::set_zero(bits.data(), sizeof(unsigned long long));
-        largest_kernel<<<n_blocks, n_threads>>>(v, n, bits.data());
-        LEOPARD_CHECK(cudaGetLastError());
+        queue_largest(v, bits);
         double result = 0.;
         static_assert(sizeof(result) == sizeof(unsigned long long));
         device::copy_to_host(&result, bits.data(), sizeof(result));
@@ -214,6 +262,13 @@ namespace leopard
         return {static_cast<T *>(device::allocate(n * sizeof(T))), [](T *p) { device::release(p); }};
       }
 
+      void queue_largest(const double *v, const device::Array<unsigned long long> &result)
+      {
+        device::set_zero(result.data(), sizeof(unsigned long long));
+        largest_kernel<<<n_blocks, n_threads>>>(v, n, result.data());
+        LEOPARD_CHECK(cudaGetLastError());
+      }
+
       double rounded_norm(Number *low, const double *v, double unit, double factor)
       {
         round_kernel<<<n_blocks, n_threads>>>(v, scale.data(), unit, factor, n, low, sums.parts());
@@ -229,9 +284,9 @@ namespace leopard
       }
 
       const int                               n;
-      device::Array<double>                   scale;  ///< empty: ones
-      const double                            weight; ///< of corrections
-      const device::Array<unsigned long long> bits;
+      device::Array<double>                   scale;        ///< empty: ones
+      const double                            weight;       ///< of corrections
+      const device::Array<unsigned long long> bits, of_low; ///< the largest value that was asked for, and of the last to_low()
       const device::PartialSums               sums;
     };
 

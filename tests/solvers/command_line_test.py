@@ -307,6 +307,23 @@ class Solving(Program):
         said = self.run_it("singular.mtx", "--method", "multigrid", "--precision", "automatic", "--backend", "host", "--rhs", "d.mtx")
         self.assertIn("double, as mixed does not do", said)
         self.refused("grid.mtx", "--method", "multigrid", "--precision", "mixed", "--max-iterations", "0", says="--max-iterations 0")
+        # as preconditioner: in single precision by default where the method is chosen, and with mixed or automatic; never with double
+        shuffled = {((7 * i) % 1601 - 1, (7 * j) % 1601 - 1): value for (i, j), value in ((tuple(k + 1 for k in place), v) for place, v in laplace(40).items())}
+        self.matrix("shuffled.mtx", shuffled, 1600)
+        iterations = {}
+        for options in ((), ("--precision", "double"), ("--precision", "mixed"), ("--precision", "automatic")):
+            method = ("--method", "automatic") if options[1:] != ("mixed",) else ("--method", "cg", "--preconditioner", "multigrid")
+            said = self.run_it("shuffled.mtx", *method, *options, "--tolerance", "1e-11", "--rhs", "c.mtx", "--backend", "host", "--threads", "1")
+            self.assertLess(float(re.search(r"= ([^ ]*), computed anew", said)[1]), 1e-11)
+            self.assertEqual("CG with multigrid in single precision" in said, options[1:] != ("double",), said)
+            iterations[options[1:]] = int(re.search(r"converged after (\d+) iterations", said)[1])
+        self.assertLessEqual(max(iterations.values()), iterations["double",] + 1)
+        self.assertIn("its rows sum to zero", self.run_it("singular.mtx", "--method", "cg", "--preconditioner", "multigrid", "--precision", "mixed", "--rhs",
+                                                          "d.mtx", "--backend", "host", code=1)[1])
+        self.assertNotIn("single precision", self.run_it("singular.mtx", "--method", "cg", "--preconditioner", "multigrid", "--precision", "automatic", "--rhs",
+                                                         "d.mtx", "--backend", "host"))
+        self.refused("grid.mtx", "--method", "automatic", "--precision", "mixed", says="--precision mixed")
+        self.refused("grid.mtx", "--method", "cg", "--preconditioner", "ic", "--precision", "mixed", says="--precision")
 
     def test_precision_automatic(self):
         """The choice, why, and that it is what is done."""

@@ -4,6 +4,8 @@
 // solvers/CMakeLists.txt. That kernels agree with the reference in both number types is where they are tested.
 #include "krylov_test.h"
 
+#include <solvers/base/errors.h>
+#include <solvers/refinement/rounded_preconditioner.h>
 #include <solvers/relaxation/methods.h>
 
 #include <gtest/gtest.h>
@@ -242,6 +244,69 @@ namespace leopard
             EXPECT_NEAR(result.initial_residual / norm(b), 1., 1e-5) << scale;
             EXPECT_LT(relative_residual(stencil.to_crs(), x, b), 1.1e-5) << scale;
           }
+    }
+
+    /**
+     * What makes this fail: residuals that overflow or vanish when they are rounded, a z in other units, the weight
+     * left out, a factor of another application.
+     */
+    TEST_P(SinglePrecision, APreconditionerInADoubleMethodHasResidualsOfAnySize)
+    {
+      const auto in_double = make_preconditioner<double>(std::make_shared<Multigrid<double>>(make_multigrid<double>(stencil, true)));
+      const auto low       = make_preconditioner<float>(std::make_shared<Multigrid<float>>(make_multigrid<float>(stencil, true)));
+      const auto rounded = make_rounded_preconditioner<float>(low), weighted = make_rounded_preconditioner<float>(low, 4.);
+      EXPECT_EQ(rounded->is_queued(), GetParam() == Backend::cuda);
+      EXPECT_TRUE(rounded->is_symmetric_map());
+      const auto applied = [](Preconditioner<double> &M, const Vector &r) {
+        Vector z(r.size(), 17.);
+        call_with_numbers<double>(M.memory_space(), z, r, [&](double *to, const double *from) { M.apply(to, from); });
+        return z;
+      };
+      for (const double size : {1., 1e-60, 1e60, 1e-290, 1e290})
+        {
+          Vector r = random_vector(stencil.n_rows(), 5);
+          for (double &value : r)
+            value *= size;
+          Vector z = applied(*rounded, r), exact = applied(*in_double, r), z_weighted = applied(*weighted, r);
+          for (Vector *v : {&z, &exact, &z_weighted})
+            for (double &value : *v)
+              value /= size;
+          expect_single_precision(z, exact, "rounded");
+          for (std::size_t i = 0; i < z.size(); ++i)
+            ASSERT_DOUBLE_EQ(z_weighted[i], 4. * z[i]) << size;
+        }
+      const Vector zero(stencil.n_rows(), 0.);
+      EXPECT_EQ(applied(*rounded, zero), zero);
+      EXPECT_THROW(make_rounded_preconditioner<float>(nullptr), InvalidInput);
+    }
+
+    /**
+     * Residuals fall by twelve digits, below what single precision resolves of b; in as many iterations as in double.
+     */
+    TEST_P(SinglePrecision, PreconditionsConjugateGradientsInDouble)
+    {
+      if (GetParam() == Backend::reference)
+        GTEST_SKIP() << "Krylov methods have no reference of their own";
+      const CrsMatrix<double> A      = stencil.to_crs();
+      const Vector            b      = random_vector(A.n_rows, 2);
+      const auto              solved = [&](const std::shared_ptr<Preconditioner<double>> &M, bool is_cg) {
+        KrylovOptions options;
+        options.backend     = GetParam();
+        options.tolerance   = 1e-12;
+        const auto   method = is_cg ? make_cg<double>(A, CgOptions{options}, M) : make_fgmres<double>(A, FgmresOptions{options, 30}, M);
+        const Solved found  = leopard::solved(*method, b);
+        expect_converged(A, found, b, 1e-12);
+        return found.result.n_iterations;
+      };
+      for (const bool is_cg : {true, false})
+        {
+          const int in_double =
+            solved(make_preconditioner<double>(std::make_shared<Multigrid<double>>(make_multigrid<double>(stencil, true))), is_cg);
+          const int rounded = solved(
+            make_rounded_preconditioner<float>(make_preconditioner<float>(std::make_shared<Multigrid<float>>(make_multigrid<float>(stencil, true)))),
+            is_cg);
+          EXPECT_LE(rounded, in_double + 1) << is_cg;
+        }
     }
 
     INSTANTIATE_TEST_SUITE_P(Backends, SinglePrecision, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
