@@ -83,11 +83,17 @@ namespace leopard
   {
     if (!has_gpu_column && !has_cpu_column)
       return;
-    const device::EnergyUse now = read();
+    // NVML takes some milliseconds, as long as hundreds of steps of a small problem, and its counter moves every tenth of a second
+    constexpr double fresh = 0.1;
+    if (!last_read || Utilities::MPI::max(since_last_read.seconds(), comm) >= fresh)
+      {
+        last_read       = read();
+        since_last_read = Stopwatch();
+      }
     if (has_gpu_column)
-      row.push_back(now.gpu.joules);
+      row.push_back(last_read->gpu.joules);
     if (has_cpu_column)
-      row.push_back(now.cpu.joules);
+      row.push_back(last_read->cpu.joules);
   }
 
   std::string RunEnergy::report(nlohmann::json &json)

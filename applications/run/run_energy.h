@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <solvers/base/stopwatch.h>
 #include <solvers/device/energy_meter.h>
 
 #include <mpi.h>
@@ -8,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +34,10 @@ namespace leopard
      * is one: then those that it has. Collective.
      */
     std::vector<std::string> columns(const std::vector<std::string> *old);
-    /** J, one a column; not a number where it cannot be read any more. Collective. */
+    /**
+     * J, one a column, of a reading that is at most a tenth of a second old; not a number where it cannot be read any
+     * more. Collective.
+     */
     void append(std::vector<double> &row);
 
     /** The line of the log. Collective. @param json receives the same. */
@@ -43,5 +48,7 @@ namespace leopard
     std::unique_ptr<device::EnergyMeter> meter;
     bool                                 counts_gpu = false, counts_cpu = false; ///< this rank, for all that share them
     bool                                 has_gpu_column = false, has_cpu_column = false;
+    std::optional<device::EnergyUse>     last_read; ///< by append()
+    Stopwatch                            since_last_read;
   };
 } // namespace leopard
