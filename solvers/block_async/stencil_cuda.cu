@@ -109,6 +109,26 @@ namespace leopard
 
       double norm_squared(const Number *b) override { return monitor->norm_squared(b, n_rows); }
 
+      /** In the persistent form, of the planes whose ghosts stand together. */
+      bool mirror(const Mirrors<Number> &mirrors) override
+      {
+        const std::size_t plane = static_cast<std::size_t>(view.n_x) * view.n_y, n_below = view.begin_z < 0 ? plane : 0,
+                          n_above = view.end_z > view.n_z ? plane : 0, n = mirrors.rows.size();
+        if (execution != Execution::persistent || n != n_below + n_above)
+          return false;
+        for (std::size_t i = 0; i < n; ++i)
+          {
+            const bool        is_below = i < n_below;
+            const std::size_t first    = is_below ? 0 : n_below;
+            if (mirrors.rows[i] != static_cast<int>((is_below ? 0 : n_rows - plane) + i - first) ||
+                mirrors.places[i] != mirrors.places[first] + (i - first))
+              return false;
+          }
+        view.mirror_below = n_below > 0 ? mirrors.places.front() : nullptr;
+        view.mirror_above = n_above > 0 ? mirrors.places[n_below] : nullptr;
+        return true;
+      }
+
       void update_stencil(const Stencil<Number> &stencil) override
       {
         const bool   flat     = stencil.n_z == 1;
