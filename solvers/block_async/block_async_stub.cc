@@ -23,7 +23,8 @@ namespace leopard
   }
 
   template <typename Number>
-  std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_cuda_engine(const Stencil<Number> & /*stencil*/, const BlockAsyncOptions & /*options*/)
+  std::unique_ptr<BlockAsyncEngine<Number>>
+  make_stencil_cuda_engine(const Stencil<Number> & /*stencil*/, const BlockAsyncOptions & /*options*/, TilePlaces /*places*/)
   {
     no_cuda();
   }
@@ -32,7 +33,8 @@ namespace leopard
   template std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);            \
   template std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const device::DeviceCrs<Number> &A, const BlockAsyncOptions &options);    \
   template std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_correction_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options); \
-  template std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options);
+  template std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_cuda_engine(                                                                  \
+    const Stencil<Number> &stencil, const BlockAsyncOptions &options, TilePlaces places);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

@@ -27,9 +27,10 @@ namespace leopard
       using DeepShape = StencilShape<Number, full && is_double ? 8 : 16, full && is_double ? 4 : 2, full ? 2 : 4, full ? 4 : 2, full, variable>;
 
     public:
-      StencilCudaEngine(const Stencil<Number> &stencil, const BlockAsyncOptions &options_)
+      StencilCudaEngine(const Stencil<Number> &stencil, const BlockAsyncOptions &options_, TilePlaces places_)
         : StencilEngine<Number>(options_)
         , options(options_)
+        , places(places_)
         , n_rows(stencil.n_rows())
         , inverse_diagonals(stencil.diagonal.size())
         , below(stencil.ghost_below ? stencil.plane() : 0)
@@ -48,6 +49,9 @@ namespace leopard
         else
           choose_shape<DeepShape>(full, variable);
         monitor = std::make_unique<CudaMonitor>(n_tiles());
+        if (places != TilePlaces::in_turn && 2 * half_tile(flat) != planes_a_warp * n_warps)
+          throw InvalidInput("block-asynchronous iteration: tiles of " + std::to_string(planes_a_warp * n_warps) +
+                             " planes are to stand at fixed places\n  expected: " + std::to_string(2 * half_tile(flat)) + " planes");
       }
 
       MemorySpace memory_space() const override { return MemorySpace::device; }
@@ -80,8 +84,9 @@ namespace leopard
 
       bool iterate_from_zero(Number *x, const Number *b, int n_iterations) override
       {
-        if (execution == Execution::persistent || options.schedule == Schedule::synchronous || view.begin_z < 0 || view.end_z > view.n_z)
-          return false; // slabs have ghosts, too
+        const bool is_slab = view.begin_z < 0 || view.end_z > view.n_z; // whose ghosts a second iteration would read
+        if (execution == Execution::persistent || options.schedule == Schedule::synchronous || (is_slab && n_iterations > 1))
+          return false;
         launch(x, nullptr, b, 1, 0, monitor->no_tests(), options.local_iterations, next_moved());
         iterate(x, b, n_iterations - 1);
         return true;
@@ -103,6 +108,26 @@ namespace leopard
       }
 
       double norm_squared(const Number *b) override { return monitor->norm_squared(b, n_rows); }
+
+      /** In the persistent form, of the planes whose ghosts stand together. */
+      bool mirror(const Mirrors<Number> &mirrors) override
+      {
+        const std::size_t plane = static_cast<std::size_t>(view.n_x) * view.n_y, n_below = view.begin_z < 0 ? plane : 0,
+                          n_above = view.end_z > view.n_z ? plane : 0, n = mirrors.rows.size();
+        if (execution != Execution::persistent || n != n_below + n_above)
+          return false;
+        for (std::size_t i = 0; i < n; ++i)
+          {
+            const bool        is_below = i < n_below;
+            const std::size_t first    = is_below ? 0 : n_below;
+            if (mirrors.rows[i] != static_cast<int>((is_below ? 0 : n_rows - plane) + i - first) ||
+                mirrors.places[i] != mirrors.places[first] + (i - first))
+              return false;
+          }
+        view.mirror_below = n_below > 0 ? mirrors.places.front() : nullptr;
+        view.mirror_above = n_above > 0 ? mirrors.places[n_below] : nullptr;
+        return true;
+      }
 
       void update_stencil(const Stencil<Number> &stencil) override
       {
@@ -131,9 +156,14 @@ namespace leopard
        * size in each direction: what an iteration leaves at the tiles' borders, where values were frozen, is inside the
        * tiles of the next one.
        */
-      bool moves() const { return execution == Execution::launch && options.schedule == Schedule::chaotic && n_tiles() > 1; }
+      bool moves() const
+      {
+        return execution == Execution::launch && options.schedule == Schedule::chaotic && n_tiles() > 1 && places == TilePlaces::in_turn;
+      }
       bool next_moved()
       {
+        if (places != TilePlaces::in_turn)
+          return places == TilePlaces::moved;
         const bool now = moved;
         moved          = moves() && !moved;
         return now;
@@ -150,6 +180,8 @@ namespace leopard
         move(result.offset_x, result.tiles_x, view.n_x, tile_x);
         move(result.offset_y, result.tiles_y, view.n_y, tile_y);
         move(result.offset_z, planes, view.n_z, planes_a_warp * n_warps);
+        if (places == TilePlaces::moved && view.begin_z < 0)
+          result.offset_z = 0;
         return result;
       }
 
@@ -257,6 +289,7 @@ namespace leopard
       }
 
       const BlockAsyncOptions      options;
+      const TilePlaces             places;
       const int                    n_rows;
       StencilView<Number>          view = {};
       device::Array<Number>        inverse_diagonals;
@@ -272,15 +305,17 @@ namespace leopard
   } // namespace
 
   template <typename Number>
-  std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options)
+  std::unique_ptr<BlockAsyncEngine<Number>>
+  make_stencil_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options, TilePlaces places)
   {
     if (stencil.n_y == 1 && stencil.n_z == 1)
       return make_stencil_line_cuda_engine(stencil, options);
-    return std::make_unique<StencilCudaEngine<Number>>(stencil, options);
+    return std::make_unique<StencilCudaEngine<Number>>(stencil, options, places);
   }
 
-#define INSTANTIATE(Number) \
-  template std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options);
+#define INSTANTIATE(Number)                                                    \
+  template std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_cuda_engine( \
+    const Stencil<Number> &stencil, const BlockAsyncOptions &options, TilePlaces places);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

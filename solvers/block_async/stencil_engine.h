@@ -7,6 +7,24 @@
 
 namespace leopard
 {
+  /** Where the tiles of a GPU's stencils stand. */
+  enum class TilePlaces
+  {
+    in_turn, ///< they move by half of their size from iteration to iteration, in the chaotic schedule with launches
+    first,   ///< where those of the first iteration do, always
+    /**
+     * Where those of the second do, always; but in a slab with a ghost plane below they begin with its first plane: if
+     * that lies half a tile below a border of tiles, so do the others.
+     */
+    moved
+  };
+
+  /** Half of the planes (lines in two dimensions) of such a tile. */
+  constexpr int half_tile(bool flat)
+  {
+    return flat ? 16 : 4;
+  }
+
   /**
    * What the engines of all backends have in common for operators that are not stored: no stored values to change,
    * nothing that restart() forgets (tiles that move go on from where they are).
@@ -50,5 +68,6 @@ namespace leopard
   template <typename Number>
   std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_line_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options);
   template <typename Number>
-  std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options);
+  std::unique_ptr<BlockAsyncEngine<Number>>
+  make_stencil_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options, TilePlaces places = TilePlaces::in_turn);
 } // namespace leopard

@@ -476,7 +476,12 @@ namespace leopard
             buffer = 1 - buffer;
           }
         if (parameters.local_iterations > 0)
-          store_patch(t, v.x, y, persistent);
+          {
+            store_patch(t, v.x, y, persistent);
+            if constexpr (persistent)
+              if (A.mirror_below != nullptr || A.mirror_above != nullptr)
+                store_mirrors(A, t, y);
+          }
       }
     if constexpr (persistent)
       {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../exchange/peer_memory.cuh"
 #include "relax_kernels.cuh"
 
 #include <type_traits>
@@ -22,7 +23,8 @@ namespace leopard
     Number        inverse_diagonal;             ///< omega / c_0
     bool          has_sweep_weights;            ///< omega is 1 then
     Number        sweep_weights[most_sweep_weights];
-    const Number *inverse_diagonals; ///< omega / d_i, one a row, or null
+    const Number *inverse_diagonals;     ///< omega / d_i, one a row, or null
+    Number *mirror_below, *mirror_above; ///< persistent form: where the first and the last plane go, too, or null (see BlockAsyncEngine::mirror())
   };
 
   template <typename Number_, int n_lanes_x_, int n_lanes_y_, int n_y_, int n_z_, bool full_, bool variable_>
@@ -150,5 +152,31 @@ namespace leopard
               if (t.owns(px, py, r))
                 store(v + t.index(px, py, r), patch[r][py][px]);
         }
+  }
+
+  /** The first and the last plane of a slab, to the memory of the GPUs beside. */
+  template <typename Shape, bool whole, typename Number = typename Shape::Number>
+  __device__ void store_mirrors(const StencilView<Number> &A, const StencilThread<Shape, whole> &t, const Patch<Shape> &patch)
+  {
+#pragma unroll
+    for (int r = 0; r < Shape::n_z; ++r)
+      {
+        Number *const below = t.z + r == 0 ? A.mirror_below : nullptr, *const above = t.z + r == t.n_z - 1 ? A.mirror_above : nullptr;
+        if (below == nullptr && above == nullptr)
+          continue;
+#pragma unroll
+        for (int py = 0; py < Shape::n_y; ++py)
+#pragma unroll
+          for (int px = 0; px < 2; ++px)
+            {
+              if (!t.owns(px, py, r))
+                continue;
+              const int place = (t.y + py) * t.n_x + t.x + px;
+              if (below != nullptr)
+                peer::store(below + place, patch[r][py][px]);
+              if (above != nullptr)
+                peer::store(above + place, patch[r][py][px]);
+            }
+      }
   }
 } // namespace leopard

@@ -3,6 +3,7 @@
 #include "../base/together.h"
 #include "../device/cuda_error.cuh"
 #include "../device/device.h"
+#include "../device/launch.cuh"
 #include "../matrix/crs_matrix.h"
 #include "peer_exchange.h"
 #include "peer_memory.cuh"
@@ -118,6 +119,7 @@ namespace leopard
     __global__ void __launch_bounds__(peer::n_threads)
       exchange_kernel(const __grid_constant__ View v, Value *first, const void *address, Value *second)
     {
+      device::wait_for_previous();
       const Number         number = v.progress->waited + 1;
       const int            box = number % 2 == 0 ? waited_even : waited_odd, n = v.n_values;
       const Vectors<Value> values{address_of(first, address), second, v.n_first, n};
@@ -279,12 +281,9 @@ namespace leopard
         if (neighbours.empty())
           return;
         if (v.value_bytes == sizeof(float))
-          exchange_kernel<<<n_blocks(most_waiting), peer::n_threads>>>(
-            view, static_cast<float *>(v.values), v.address, static_cast<float *>(v.second));
+          queue_waiting<float>(v);
         else
-          exchange_kernel<<<n_blocks(most_waiting), peer::n_threads>>>(
-            view, static_cast<double *>(v.values), v.address, static_cast<double *>(v.second));
-        LEOPARD_CHECK(cudaGetLastError());
+          queue_waiting<double>(v);
       }
 
       void exchange_loosely(const Vector &v) override
@@ -307,6 +306,20 @@ namespace leopard
       }
 
     private:
+      /** Early: the kernel is on the chip when what comes before it ends, and what comes next while it waits. */
+      template <typename Value>
+      void queue_waiting(const Vector &v) const
+      {
+        device::launch_early(exchange_kernel<Value>,
+                             n_blocks(most_waiting),
+                             peer::n_threads,
+                             0,
+                             view,
+                             static_cast<Value *>(v.values),
+                             v.address,
+                             static_cast<Value *>(v.second));
+      }
+
       int port_of(int r) const { return static_cast<int>(std::lower_bound(neighbours.begin(), neighbours.end(), r) - neighbours.begin()); }
 
       std::vector<int2> with_ports(const std::vector<ExchangePattern::Neighbour> &list, const std::vector<int> &entries) const

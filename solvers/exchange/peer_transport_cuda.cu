@@ -4,6 +4,7 @@
 #include "../device/cuda_error.cuh"
 #include "../device/device.h"
 #include "../device/device_array.h"
+#include "../device/launch.cuh"
 #include "peer_exchange.h"
 #include "peer_memory.cuh"
 #include "peer_transport.h"
@@ -53,6 +54,7 @@ namespace leopard
     __global__ void __launch_bounds__(n_threads)
       gather_kernel(const Mailbox *boxes, int rank, int n_ranks, Progress *progress, double *whole, int begin, int end, int n)
     {
+      device::wait_for_previous();
       const Number number = progress->gathered + 1;
       for (int r = 0; r < n_ranks; ++r)
         if (r != rank)
@@ -117,8 +119,8 @@ namespace leopard
           return;
         require_room(offsets);
         const int begin = offsets[rank], end = offsets[rank + 1], n = offsets[n_ranks];
-        gather_kernel<<<peer::blocks_for(n, most_blocks), n_threads>>>(device_boxes.data(), rank, n_ranks, progress.data(), whole, begin, end, n);
-        LEOPARD_CHECK(cudaGetLastError());
+        device::launch_early(
+          gather_kernel, peer::blocks_for(n, most_blocks), n_threads, 0, device_boxes.data(), rank, n_ranks, progress.data(), whole, begin, end, n);
         sent->count(sizeof(double) * static_cast<std::size_t>(end - begin) * (n_ranks - 1));
       }
 

@@ -298,6 +298,12 @@ namespace leopard
   }
 
   template <typename Number>
+  void MultigridOperations<Number>::place_coarsest(Number * /*x*/, Number * /*b*/)
+  {
+    throw InvalidInput("multigrid: the coarsest level of these operators keeps its vectors\n  expected: stencils");
+  }
+
+  template <typename Number>
   bool Multigrid<Number>::update_values(const Stencil<double> &finest)
   {
     if (data->stencils.empty())

@@ -3,6 +3,7 @@
 
 #include "../matrix/device_crs.h"
 #include "multigrid.h"
+#include "slab_smoother.h"
 
 namespace leopard
 {
@@ -67,6 +68,12 @@ namespace leopard
     virtual void set_solution(const Number *x) = 0;
     /** x <- x_L, own values; on adaptive hierarchies x <- all x_l at the entries of the copy lists, zero elsewhere. */
     virtual void get_solution(Number *x) = 0;
+
+    /**
+     * Stencils: level 0, whose smoother nobody asks for, has its vectors there from now on, with the ghosts of slabs
+     * around x: a part of a vector of all ranks.
+     */
+    virtual void place_coarsest(Number * /*x*/, Number * /*b*/);
 
     /**
      * Whether the vectors of the finest level are in the user's order: then the three copy nothing that is there
@@ -134,9 +141,14 @@ namespace leopard
                                                                            const MultigridOptions   &options,
                                                                            CrsMatrix<double>        &coarsest);
 
-  /** Stencils, finest last. */
+  /**
+   * Stencils, finest last. @param overlap of slabs. With one, smooth_from_zero() leaves ghosts of x as they are, takes
+   * one iteration, the first of two, and is for the backend cuda.
+   */
   template <typename Number>
-  std::unique_ptr<MultigridOperations<Number>> make_stencil_host_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options);
+  std::unique_ptr<MultigridOperations<Number>>
+  make_stencil_host_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options, const SlabOverlap &overlap = {});
   template <typename Number>
-  std::unique_ptr<MultigridOperations<Number>> make_stencil_cuda_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options);
+  std::unique_ptr<MultigridOperations<Number>>
+  make_stencil_cuda_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options, const SlabOverlap &overlap = {});
 } // namespace leopard

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "smoother.h"
+#include "slab_smoother.h"
 
 #include "../base/errors.h"
 #include "../base/words.h"
 #include "../block_async/host_scheduler.h"
+#include "../block_async/stencil_engine.h"
 
 #include <algorithm>
 #include <cmath>
@@ -222,12 +223,104 @@ namespace leopard
     smoother.update_stencil(stencil);
   }
 
+  bool can_overlap(const SmootherOptions &options, Backend backend, int dim)
+  {
+    return options.method == "async" && dim > 1 && (backend == Backend::host || smoother_moves(options, backend, dim));
+  }
+
+  int planes_of_overlap(bool flat)
+  {
+    return half_tile(flat);
+  }
+
+  namespace
+  {
+    /** See make_slab_smoother(). Counts its iterations, whichever vectors they are for. */
+    template <typename Number>
+    class SlabSmoother : public Relaxation<Number>
+    {
+    public:
+      SlabSmoother(const Stencil<Number> &own_, const Stencil<Number> &wide_, int n_below, const BlockAsyncOptions &options)
+        : n(own_.n_rows())
+        , below(static_cast<std::ptrdiff_t>(n_below) * own_.plane())
+        , text("async-(" + std::to_string(options.local_iterations) + ")")
+        , own(make(own_, options, TilePlaces::first))
+        , wide(make(wide_, options, TilePlaces::moved))
+      {
+      }
+
+      std::string name() const override { return text; }
+      std::string description() const override { return own->description() + ", every second time across the borders between slabs"; }
+      int         n_rows() const override { return n; }
+      int         n_columns() const override { return n; } // ghosts stand around them
+      MemorySpace memory_space() const override { return own->memory_space(); }
+      bool        is_fixed_linear_map() const override { return own->is_fixed_linear_map() && wide->is_fixed_linear_map(); }
+
+      void iterate(Number *x, const Number *b, int n_iterations) override
+      {
+        for (int i = 0; i < n_iterations; ++i, reaches_out = !reaches_out)
+          reaches_out ? wide->iterate(x - below, b - below, 1) : own->iterate(x, b, 1);
+      }
+
+      double residual_norm_squared(const Number *x, const Number *b) override { return own->residual_norm_squared(x, b); }
+      double norm_squared(const Number *b) override { return own->norm_squared(b); }
+      void   update_values(const Number   */*values*/) override
+      {
+        throw InvalidInput("a slab has no stored values to change\n  expected: a new smoother");
+      }
+
+      void iterate_from_zero(Number *x, const Number *b, int n_iterations) override
+      {
+        if (n_iterations != 1 || reaches_out || !own->iterate_from_zero(x, b, 1)) // ghosts would have to be zero, too
+          throw InvalidInput("a slab is smoothed from zero in " + std::to_string(n_iterations) +
+                             " iterations\n  expected: the first of two, on a GPU; or zeros and iterate()");
+        reaches_out = true;
+      }
+
+    private:
+      static std::unique_ptr<BlockAsyncEngine<Number>> make(const Stencil<Number> &stencil, const BlockAsyncOptions &options, TilePlaces places)
+      {
+        stencil.validate();
+        require_fit_for_stencil(options);
+        return options.backend == Backend::cuda ? make_stencil_cuda_engine(stencil, options, places) : make_stencil_host_engine(stencil, options);
+      }
+
+      const int                                       n;
+      const std::ptrdiff_t                            below; ///< nodes
+      const std::string                               text;
+      const std::unique_ptr<BlockAsyncEngine<Number>> own, wide;
+      bool                                            reaches_out = false; ///< the next iteration
+    };
+  } // namespace
+
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>>
+  make_slab_smoother(const Stencil<Number> &own, const Stencil<Number> &wide, int n_below, const SmootherOptions &options, Backend backend)
+  {
+    options.validate();
+    if (!can_overlap(options, backend, own.dim()))
+      throw InvalidInput("multigrid on slabs: the smoother " + options.method +
+                         " is to reach into the slabs beside\n  expected: async, on a GPU with tiles that move, or no overlap");
+    Stencil<Number> whole = own; // its borders move: weights are those of one grid
+    whole.ghost_below = whole.ghost_above = false;
+    SmootherOptions     with_weights      = options;
+    const MethodOptions request           = method_options(whole, with_weights, backend);
+    BlockAsyncOptions   block_async       = with_weights.block_async;
+    block_async.backend                   = backend;
+    block_async.omega                     = request.omega;
+    if (backend == Backend::cuda)
+      block_async.execution = Execution::launch;
+    return std::make_unique<SlabSmoother<Number>>(own, wide, n_below, block_async);
+  }
+
 #define INSTANTIATE(Number)                                                                                                                         \
   template std::vector<double>                 moving_weights(const Stencil<Number> &stencil, int n_sweeps);                                        \
   template std::unique_ptr<Relaxation<Number>> make_smoother(const CrsMatrix<Number> &A, const SmootherOptions &options, Backend backend, int dim); \
   template std::unique_ptr<Relaxation<Number>> make_smoother(const device::DeviceCrs<Number> &A, const SmootherOptions &options, int dim);          \
   template std::unique_ptr<Relaxation<Number>> make_smoother(const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend);      \
-  template void update_smoother(Relaxation<Number> &smoother, const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend);
+  template void update_smoother(Relaxation<Number> &smoother, const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend);     \
+  template std::unique_ptr<Relaxation<Number>> make_slab_smoother(                                                                                  \
+    const Stencil<Number> &own, const Stencil<Number> &wide, int n_below, const SmootherOptions &options, Backend backend);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

@@ -54,7 +54,7 @@ namespace leopard
   } // namespace
 
   template <typename Number>
-  StencilHostGrid<Number>::StencilHostGrid(const StencilGrid &grid)
+  StencilHostGrid<Number>::StencilHostGrid(const StencilGrid &grid, int n_below, int n_above)
     : rounded(rounded_to<Number>(grid.stencil))
     , nodes{grid.n(0), grid.n(1), grid.n(2)}
     , star(rounded.is_star())
@@ -63,15 +63,18 @@ namespace leopard
     for (int d = 0; d < 3; ++d)
       last_weights[d] = static_cast<Number>(grid.last_weight(d));
 
-    const Stencil<Number> &s       = rounded;
-    const bool             flat    = s.n_z == 1;
-    const int              n_below = s.ghost_below ? 1 : 0, n_above = s.ghost_above ? 2 : 0;
+    const Stencil<Number> &s    = rounded;
+    const bool             flat = s.n_z == 1;
+    if (!s.ghost_below)
+      n_below = 0;
+    if (!s.ghost_above)
+      n_above = 0;
     begin_y = flat ? -n_below : 0;
     end_y   = s.n_y + (flat ? n_above : 0);
-    end_b_y = s.n_y + (flat ? n_above / 2 : 0);
+    end_b_y = s.n_y + (flat && s.ghost_above ? 1 : 0);
     begin_z = flat ? 0 : -n_below;
     end_z   = s.n_z + (flat ? 0 : n_above);
-    end_b_z = s.n_z + (flat ? 0 : n_above / 2);
+    end_b_z = s.n_z + (!flat && s.ghost_above ? 1 : 0);
     for (int k = begin_z; k < end_z; ++k)
       for (int j = begin_y; j < end_y; ++j)
         if (j < 0 || j >= s.n_y || k < 0 || k >= s.n_z)

@@ -25,7 +25,8 @@ namespace leopard
       std::array<std::vector<Number>, 2> planes; ///< restricted planes
     };
 
-    explicit StencilHostGrid(const StencilGrid &grid);
+    /** @param n_below, n_above ghost planes of x where the grid is a slab that goes on there. */
+    explicit StencilHostGrid(const StencilGrid &grid, int n_below = 1, int n_above = 2);
 
     /** Another stencil of the same pattern. Allocates nothing. */
     void update_values(const Stencil<double> &stencil);

@@ -24,18 +24,26 @@ namespace leopard
     template <typename Number>
     struct Level
     {
-      Level(const StencilGrid &level, const MultigridOptions &options, bool coarsest)
+      /** @param wide null: no overlap. The coarsest level has no smoother. */
+      Level(const StencilGrid &level, const MultigridOptions &options, bool coarsest, const SlabOverlap &overlap, const Stencil<double> *wide)
         : n(level.stencil.n_rows())
-        , below(level.stencil.ghost_below ? (level.stencil.plane() + 31) / 32 * 32 : 0)
+        , below(level.stencil.ghost_below ? whole_lines(overlap.below() * level.stencil.plane()) : 0)
+        , below_b(level.stencil.ghost_below ? whole_lines(overlap.planes * level.stencil.plane()) : 0)
         , diagonal(rounded_to<Number>(level.stencil.diagonal))
-        , all_x(below + n + (level.stencil.ghost_above ? 2 * level.stencil.plane() : 0))
-        , b(n + (level.stencil.ghost_above ? level.stencil.plane() : 0))
-        , smoother(coarsest ? nullptr : make_smoother(rounded_to<Number>(level.stencil), options.smoother, Backend::cuda))
+        , all_x(below + n + (level.stencil.ghost_above ? overlap.above() * level.stencil.plane() : 0))
+        , all_b(below_b + n + (level.stencil.ghost_above ? overlap.b_above() * level.stencil.plane() : 0))
+        , smoother(coarsest          ? nullptr
+                   : wide != nullptr ? make_slab_smoother(rounded_to<Number>(level.stencil),
+                                                          rounded_to<Number>(*wide),
+                                                          level.stencil.ghost_below ? overlap.planes : 0,
+                                                          options.smoother,
+                                                          Backend::cuda)
+                                     : make_smoother(rounded_to<Number>(level.stencil), options.smoother, Backend::cuda))
         , flat(level.stencil.n_z == 1)
         , full(!level.stencil.is_star())
       {
         const Stencil<double> &stencil = level.stencil;
-        const int              first = stencil.ghost_below ? -1 : 0, above = stencil.ghost_above ? 2 : 0;
+        const int              first = stencil.ghost_below ? -overlap.below() : 0, above = stencil.ghost_above ? overlap.above() : 0;
         grid = {stencil.n_x,
                 stencil.n_y,
                 stencil.n_z,
@@ -52,10 +60,15 @@ namespace leopard
           grid.coefficients[i] = static_cast<Number>(stencil.coefficients[i]);
       }
 
-      Number *x() const { return all_x.data() + below; }
+      /** Where pairs of neighbours can be read at once. */
+      static int whole_lines(int n) { return (n + 31) / 32 * 32; }
 
-      int                                 n, below; ///< own nodes; place of x in all_x, which keeps x where pairs of neighbours can be read at once
-      device::Array<Number>               diagonal, all_x, b;
+      Number *x() const { return placed_x != nullptr ? placed_x : all_x.data() + below; }
+      Number *b() const { return placed_b != nullptr ? placed_b : all_b.data() + below_b; }
+
+      int                                 n, below, below_b; ///< own nodes; places of x in all_x, of b in all_b
+      device::Array<Number>               diagonal, all_x, all_b;
+      Number                             *placed_x = nullptr, *placed_b = nullptr; ///< elsewhere
       std::unique_ptr<Relaxation<Number>> smoother;
       bool                                flat, full;
       GridView<Number>                    grid;
@@ -75,13 +88,15 @@ namespace leopard
     class StencilCudaOperations : public MultigridOperations<Number>
     {
     public:
-      StencilCudaOperations(const std::vector<StencilGrid> &stencils, const MultigridOptions &options_)
+      StencilCudaOperations(const std::vector<StencilGrid> &stencils, const MultigridOptions &options_, const SlabOverlap &overlap)
         : options(options_)
+        , overlaps(overlap.planes > 0)
         , sums(n_parts_for(stencils.back()))
       {
         require_memory(stencils);
         for (std::size_t l = 0; l < stencils.size(); ++l)
-          levels.push_back(std::make_unique<Level<Number>>(stencils[l], options, l == 0 && stencils.size() > 1));
+          levels.push_back(std::make_unique<Level<Number>>(
+            stencils[l], options, l == 0 && stencils.size() > 1, overlap, overlaps && l > 0 ? &overlap.wide[l] : nullptr));
         LEOPARD_CHECK(cudaHostAlloc(&restricted_norm, sizeof(double), cudaHostAllocMapped));
       }
 
@@ -94,13 +109,13 @@ namespace leopard
       int                 n_unknowns(int l) const override { return levels[l]->n; }
       Relaxation<Number> &smoother(int l) override { return *levels[l]->smoother; }
       Number             *x(int l) override { return levels[l]->x(); }
-      Number             *b(int l) override { return levels[l]->b.data(); }
+      Number             *b(int l) override { return levels[l]->b(); }
 
       std::size_t memory() const override
       {
         std::size_t n = 0;
         for (const auto &level : levels)
-          n += sizeof(Number) * (level->all_x.size() + level->b.size() + 2 * level->diagonal.size()); // the smoother has a diagonal of its own
+          n += sizeof(Number) * (level->all_x.size() + level->all_b.size() + 2 * level->diagonal.size()); // the smoother has a diagonal of its own
         return n;
       }
 
@@ -114,7 +129,7 @@ namespace leopard
 
       void smooth_from_zero(int l, int n_steps) override
       {
-        if (levels[l]->all_x.size() > static_cast<std::size_t>(levels[l]->n)) // ghosts of a slab
+        if (!overlaps && levels[l]->all_x.size() > static_cast<std::size_t>(levels[l]->n)) // ghosts of a slab
           return MultigridOperations<Number>::smooth_from_zero(l, n_steps);
         smoother(l).restart();
         smoother(l).iterate_from_zero(x(l), b(l), n_steps * options.smoother.iterations_per_step);
@@ -129,6 +144,15 @@ namespace leopard
       void set_solution(const Number *x_) override { copy_finest(x(n_levels() - 1), x_); }
       void get_solution(Number *x_) override { copy_finest(x_, x(n_levels() - 1)); }
       bool keeps_order() const override { return true; }
+
+      void place_coarsest(Number *x_, Number *b_) override
+      {
+        Level<Number> &level = *levels.front();
+        level.placed_x       = x_;
+        level.placed_b       = b_;
+        level.all_x          = device::Array<Number>();
+        level.all_b          = device::Array<Number>();
+      }
 
       void multiply(Number *y, Number *x_) override
       {
@@ -332,6 +356,7 @@ namespace leopard
       Stencil<Number> rounded; ///< in host memory, for update_stencils()
 
       const MultigridOptions                      options;
+      const bool                                  overlaps; ///< slabs, see SlabOverlap
       std::vector<std::unique_ptr<Level<Number>>> levels;
       device::PartialSums                         sums;                      ///< parts of norms on the finest level
       double                                     *restricted_norm = nullptr; ///< pinned, written by the device
@@ -339,14 +364,15 @@ namespace leopard
   } // namespace
 
   template <typename Number>
-  std::unique_ptr<MultigridOperations<Number>> make_stencil_cuda_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options)
+  std::unique_ptr<MultigridOperations<Number>>
+  make_stencil_cuda_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options, const SlabOverlap &overlap)
   {
-    return std::make_unique<StencilCudaOperations<Number>>(levels, options);
+    return std::make_unique<StencilCudaOperations<Number>>(levels, options, overlap);
   }
 
-#define INSTANTIATE(Number)                                                                                                  \
-  template std::unique_ptr<MultigridOperations<Number>> make_stencil_cuda_operations(const std::vector<StencilGrid> &levels, \
-                                                                                     const MultigridOptions         &options);
+#define INSTANTIATE(Number)                                                           \
+  template std::unique_ptr<MultigridOperations<Number>> make_stencil_cuda_operations( \
+    const std::vector<StencilGrid> &levels, const MultigridOptions &options, const SlabOverlap &overlap);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

@@ -16,20 +16,23 @@ namespace leopard
     {
       using Scratch = typename StencilHostGrid<Number>::Scratch;
 
-      explicit Level(const StencilGrid &stencil_grid)
-        : grid(stencil_grid)
+      Level(const StencilGrid &stencil_grid, const SlabOverlap &overlap)
+        : grid(stencil_grid, overlap.below(), overlap.above())
         , n(stencil_grid.stencil.n_rows())
-        , below(stencil_grid.stencil.ghost_below ? stencil_grid.stencil.plane() : 0)
-        , all_x(below + n + (stencil_grid.stencil.ghost_above ? 2 * stencil_grid.stencil.plane() : 0))
-        , b(n + (stencil_grid.stencil.ghost_above ? stencil_grid.stencil.plane() : 0))
+        , below(stencil_grid.stencil.ghost_below ? overlap.below() * stencil_grid.stencil.plane() : 0)
+        , below_b(stencil_grid.stencil.ghost_below ? overlap.planes * stencil_grid.stencil.plane() : 0)
+        , all_x(below + n + (stencil_grid.stencil.ghost_above ? overlap.above() * stencil_grid.stencil.plane() : 0))
+        , all_b(below_b + n + (stencil_grid.stencil.ghost_above ? overlap.b_above() * stencil_grid.stencil.plane() : 0))
       {
       }
 
-      Number *x() { return all_x.data() + below; }
+      Number *x() { return placed_x != nullptr ? placed_x : all_x.data() + below; }
+      Number *b() { return placed_b != nullptr ? placed_b : all_b.data() + below_b; }
 
       StencilHostGrid<Number>             grid;
-      int                                 n, below; ///< own nodes; nodes of a ghost plane before them
-      std::vector<Number>                 all_x, b;
+      int                                 n, below, below_b; ///< own nodes; nodes of ghost planes before them
+      std::vector<Number>                 all_x, all_b;
+      Number                             *placed_x = nullptr, *placed_b = nullptr; ///< elsewhere
       std::unique_ptr<Relaxation<Number>> smoother;
       std::vector<Scratch>                scratch; ///< one a thread
     };
@@ -41,7 +44,7 @@ namespace leopard
       using Scratch = typename StencilHostGrid<Number>::Scratch;
 
     public:
-      StencilHostOperations(const std::vector<StencilGrid> &grids, const MultigridOptions &options)
+      StencilHostOperations(const std::vector<StencilGrid> &grids, const MultigridOptions &options, const SlabOverlap &overlap)
         : pool(shared_thread_pool(options.backend == Backend::reference ? 1 : options.n_threads))
         , backend(options.backend)
         , smoother_options(options.smoother)
@@ -51,10 +54,15 @@ namespace leopard
         levels.reserve(grids.size());
         for (std::size_t l = 0; l < grids.size(); ++l)
           {
-            levels.emplace_back(grids[l]);
+            levels.emplace_back(grids[l], overlap);
             levels[l].scratch.assign(pool->size(), levels[l].grid.scratch(l > 0 ? &levels[l - 1].grid : nullptr));
             if (l > 0)
-              levels[l].smoother = make_smoother(levels[l].grid.stencil(), smoother_options, backend);
+              levels[l].smoother = overlap.planes > 0 ? make_slab_smoother(levels[l].grid.stencil(),
+                                                                           rounded_to<Number>(overlap.wide[l]),
+                                                                           grids[l].stencil.ghost_below ? overlap.planes : 0,
+                                                                           smoother_options,
+                                                                           backend)
+                                                      : make_smoother(levels[l].grid.stencil(), smoother_options, backend);
           }
       }
 
@@ -63,14 +71,14 @@ namespace leopard
       int                 n_unknowns(int level) const override { return levels[level].n; }
       Relaxation<Number> &smoother(int level) override { return *levels[level].smoother; }
       Number             *x(int level) override { return levels[level].x(); }
-      Number             *b(int level) override { return levels[level].b.data(); }
+      Number             *b(int level) override { return levels[level].b(); }
 
       std::size_t memory() const override
       {
         std::size_t sum = 0;
         for (const Level<Number> &level : levels)
           sum +=
-            (level.all_x.size() + level.b.size() + 2 * level.grid.stencil().diagonal.size()) * sizeof(Number); // a diagonal for the smoother, too
+            (level.all_x.size() + level.all_b.size() + 2 * level.grid.stencil().diagonal.size()) * sizeof(Number); // a diagonal for the smoother, too
         return sum;
       }
 
@@ -79,6 +87,12 @@ namespace leopard
         Number *all = levels[level].all_x.data();
         parallel_for(
           *pool, static_cast<long>(levels[level].all_x.size()), grain, [&](long begin, long end) { std::fill(all + begin, all + end, Number(0)); });
+      }
+
+      void place_coarsest(Number *x_, Number *b_) override
+      {
+        levels.front().placed_x = x_;
+        levels.front().placed_b = b_;
       }
 
       void smooth(int level, int n_steps) override
@@ -192,8 +206,7 @@ namespace leopard
                         : f.n_y > 1 ? c.n_y
                                     : c.n_x,
                         [&](long first, long last, Scratch &s) {
-                          return fine.grid.restrict_part(
-                            coarse.grid, from, fine.b.data(), coarse.b.data(), static_cast<int>(first), static_cast<int>(last), s);
+                          return fine.grid.restrict_part(coarse.grid, from, fine.b(), coarse.b(), static_cast<int>(first), static_cast<int>(last), s);
                         });
       }
 
@@ -217,14 +230,15 @@ namespace leopard
   } // namespace
 
   template <typename Number>
-  std::unique_ptr<MultigridOperations<Number>> make_stencil_host_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options)
+  std::unique_ptr<MultigridOperations<Number>>
+  make_stencil_host_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options, const SlabOverlap &overlap)
   {
-    return std::make_unique<StencilHostOperations<Number>>(levels, options);
+    return std::make_unique<StencilHostOperations<Number>>(levels, options, overlap);
   }
 
-#define INSTANTIATE(Number)                                                                                                  \
-  template std::unique_ptr<MultigridOperations<Number>> make_stencil_host_operations(const std::vector<StencilGrid> &levels, \
-                                                                                     const MultigridOptions         &options);
+#define INSTANTIATE(Number)                                                           \
+  template std::unique_ptr<MultigridOperations<Number>> make_stencil_host_operations( \
+    const std::vector<StencilGrid> &levels, const MultigridOptions &options, const SlabOverlap &overlap);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

@@ -40,6 +40,8 @@ namespace leopard::reaction_diffusion
         auto        slabs = make_grid_slabs(grid, GetParam(), MPI_COMM_WORLD, why_not);
         EXPECT_EQ(why_not, "");
         EXPECT_EQ(slabs == nullptr, n_ranks() == 1);
+        if (slabs != nullptr)
+          slabs->share_above = 500; // of these small grids a coarser one, too
         return slabs;
       }
 
@@ -173,6 +175,36 @@ namespace leopard::reaction_diffusion
       ASSERT_NEAR(one[i], two[i], 1e-10);
     EXPECT_EQ(whole.step_number(), 20);
     EXPECT_EQ(second.step_number(), 20);
+  }
+
+  TEST(GridSlabs, ShareOutCoarserGridsToTheOwnersOfTheirPlanes)
+  {
+    for (const std::array<int, 3> n : {std::array<int, 3>{40, 131, 1}, {9, 12, 64}})
+      for (const long share_above : {1l << 21, 500l, 60l})
+        {
+          const NodeGrid               grid  = grid_of(n);
+          const std::vector<GridLevel> grids = make_levels(grid);
+          const int                    d     = grid.is_flat() ? 1 : 2;
+          GridSlabs                    slabs(grid, 0, 3, Backend::host, nullptr);
+          slabs.share_above = share_above;
+          const auto planes = slabs.shared_planes(grids);
+          ASSERT_GE(planes.size(), 2u);
+          for (std::size_t l = 0; l < planes.size(); ++l)
+            {
+              EXPECT_EQ(planes[l].front(), 0);
+              EXPECT_EQ(planes[l].back(), grids[l].n[d]);
+              for (int r = 0; l > 0 && r < 3; ++r)
+                for (int j = planes[l][r]; j < planes[l][r + 1]; ++j)
+                  {
+                    const int fine = grids[l - 1].axis[d].fine_node[j];
+                    EXPECT_TRUE(fine >= planes[l - 1][r] && fine < planes[l - 1][r + 1]) << "level " << l << ", plane " << j;
+                  }
+              if (l > 0 && l + 1 < planes.size())
+                EXPECT_GT(grids[l].n_nodes(), share_above) << "what is shared is large";
+            }
+          if (planes.size() < grids.size() && share_above >= 500)
+            EXPECT_LE(grids[planes.size() - 1].n_nodes(), share_above) << "what is whole is small";
+        }
   }
 
   TEST(GridSlabs, ShareOutAllPlanesAndAllCoarseOnes)

@@ -351,9 +351,19 @@ namespace leopard
           one.iterate(one_x.data(), one_b.data(), 5);
           Vector wanted(A.n_rows), x(A.n_rows, 0.);
           one_x.copy_to_host(wanted.data());
-          BlockAsyncOptions persistent = o;
-          persistent.execution         = Execution::persistent;
-          EXPECT_THROW(make_several_gpus(stencil, persistent, parts_on_gpus(2, GpuExchange::halo)), InvalidInput);
+          BlockAsyncOptions persistent = o, launch = o;
+          persistent.execution = Execution::persistent;
+          launch.execution     = Execution::launch;
+          EXPECT_THROW(make_several_gpus(stencil, persistent, parts_on_gpus(2, GpuExchange::halo, true)), InvalidInput);
+          for (const BlockAsyncOptions &form : {persistent, launch})
+            {
+              const auto       gpus = make_several_gpus(stencil, form, parts_on_gpus(2, GpuExchange::halo));
+              StoppingCriteria criteria;
+              criteria.relative_tolerance = 1e-10;
+              EXPECT_NE(gpus->description().find(to_string(form.execution)), std::string::npos) << gpus->description();
+              EXPECT_EQ(solve(*gpus, x.data(), b.data(), criteria).status, SolveStatus::converged) << "the planes beside must have come";
+              x.assign(A.n_rows, 0.);
+            }
           make_several_gpus(stencil, synchronous, parts_on_gpus(1, GpuExchange::halo, true))->iterate(x.data(), b.data(), 5);
           EXPECT_LT(largest_difference(x, wanted), 1e-13);
         }

@@ -51,6 +51,16 @@ namespace
     EXPECT_EQ(SlabPartition(five_point_stencil(64, 64, 0.), 2, 1 << 30).n_levels(), 2) << "the finest level is always distributed";
   }
 
+  TEST(SlabPartition, SharesOutMultiples)
+  {
+    const SlabPartition partition(five_point_stencil(100, 402, 0.), 3, 1000, 16);
+    for (int level = 0; level < partition.n_levels(); ++level)
+      for (int rank = 0; rank < 3; ++rank)
+        EXPECT_EQ(partition.begin(level, rank) % (16 << level), 0) << "level " << level << ", rank " << rank;
+    EXPECT_EQ(partition.n_planes.front(), 50) << "no level on which a rank has less than 16 planes";
+    EXPECT_THROW(SlabPartition(five_point_stencil(100, 95, 0.), 3, 1000, 16), InvalidInput);
+  }
+
   TEST(SlabPartition, RefusesTooFewPlanesForTheRanks)
   {
     EXPECT_NO_THROW(SlabPartition(five_point_stencil(100, 16, 0.), 4, 1));
@@ -64,6 +74,49 @@ namespace
     catch (const InvalidInput &error)
       {
         EXPECT_NE(std::string(error.what()).find("15 planes in y for 4 ranks"), std::string::npos) << error.what();
+      }
+  }
+
+  /** With two planes of the neighbours a slab is a part of the whole grid, and so is what it tells them. */
+  void compare_overlap(const SlabGrids &grids, const SlabPartition &partition, int rank, const std::vector<StencilGrid> &expected)
+  {
+    constexpr int planes = 2;
+    const bool    below = rank > 0, above = rank < partition.n_ranks - 1;
+    std::size_t   level     = 0;
+    const auto    of_planes = [&](std::size_t l, int begin, int end) {
+      const std::vector<double> &all   = expected[l].stencil.diagonal;
+      const long                 plane = expected[l].stencil.plane();
+      return std::vector<double>(all.begin() + begin * plane, all.begin() + end * plane);
+    };
+    const auto expect_near = [](const std::vector<double> &found, const std::vector<double> &wanted) {
+      ASSERT_EQ(found.size(), wanted.size());
+      for (std::size_t i = 0; i < found.size(); ++i)
+        ASSERT_NEAR(found[i], wanted[i], 1e-13) << i;
+    };
+    const ExchangeBeside exchange = [&](const Beside &to) {
+      while (expected[++level].stencil.diagonal.empty())
+        {
+        }
+      const int begin = partition.begin(level, rank), end = partition.begin(level, rank + 1);
+      expect_near(to.below, below ? of_planes(level, begin, begin + planes + 1) : std::vector<double>());
+      expect_near(to.above, above ? of_planes(level, end - planes, end) : std::vector<double>());
+      Beside from;
+      if (below)
+        from.below = of_planes(level, begin - planes, begin);
+      if (above)
+        from.above = of_planes(level, end, end + planes + 1);
+      return from;
+    };
+    const SlabOverlap overlap = make_overlap(grids, planes, exchange);
+    EXPECT_EQ(overlap.planes, planes);
+    for (std::size_t l = 1; l < expected.size(); ++l)
+      {
+        const Stencil<double> &wide = overlap.wide[l];
+        EXPECT_NO_THROW(wide.validate());
+        const int begin = partition.begin(l, rank) - planes * below, end = partition.begin(l, rank + 1) + planes * above;
+        EXPECT_EQ(wide.n_rows(), (end - begin) * wide.plane());
+        if (!wide.diagonal.empty())
+          expect_near(wide.diagonal, of_planes(l, begin, end + above));
       }
   }
 
@@ -120,6 +173,7 @@ namespace
             const int d = partition.direction;
             EXPECT_EQ(grids.slabs[level].last_interval[d], rank == n_ranks - 1 ? expected[level].last_interval[d] : 1.);
           }
+        compare_overlap(grids, partition, rank, expected);
         EXPECT_EQ(grids.whole.last_interval, expected[0].last_interval);
         EXPECT_EQ(grids.whole.stencil.n_rows(), expected[0].stencil.n_rows());
       }

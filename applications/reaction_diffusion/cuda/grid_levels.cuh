@@ -20,10 +20,10 @@ namespace leopard::reaction_diffusion
 
   struct LevelView
   {
-    int      n[3];        ///< finest grid: the rank's nodes
+    int      n[3];        ///< shared grids: the rank's nodes
     int      first[3];    ///< the place of the first of them in the grid of all ranks
     int      line, plane; ///< nodes from one line, one plane to the next
-    AxisView axis[3];     ///< of the rank's nodes, and of all coarse ones
+    AxisView axis[3];     ///< of the level's nodes, but fine_node and restriction: those of all ranks' nodes of the next coarser grid
     float2  *d, *rhs, *residual;
     float4  *reaction; ///< R by rows
 
@@ -121,7 +121,7 @@ namespace leopard::reaction_diffusion
     relax_colour(const __grid_constant__ LevelView v, const __grid_constant__ NodeSystem<Kinetics> system, const GraphState *state, int colour)
   {
     const int pairs = (v.n[0] + 1) / 2, t = blockIdx.x * level_threads + threadIdx.x, line = t / pairs;
-    const int y = line % v.n[1], z = line / v.n[1], x = 2 * (t % pairs) + ((colour + y + z) & 1);
+    const int y = line % v.n[1], z = line / v.n[1], x = 2 * (t % pairs) + ((colour + v.first[1] + y + v.first[2] + z) & 1);
     if (z >= v.n[2] || x >= v.n[0])
       return;
     const LinearOperator A(system, state->controller.implicit);
@@ -148,20 +148,23 @@ namespace leopard::reaction_diffusion
 
   /** (R f) at a node of the coarse grid; f(x, y, z) are the values of the fine one. */
   template <typename Values>
-  __device__ float2 restricted(const LevelView &fine, const Node &node, const Values &f)
+  __device__ float2 restricted(const LevelView &fine, const LevelView &coarse, const Node &node, const Values &f)
   {
     float2 sum = make_float2(0.f, 0.f);
-    int    place[3];
+    int    place[3], of_all[3]; // of the fine node at it; of the coarse node, in the grid of all ranks
     for (int direction = 0; direction < 3; ++direction)
-      place[direction] = fine.axis[direction].fine_node[node.place[direction]] - fine.first[direction];
+      {
+        of_all[direction] = node.place[direction] + coarse.first[direction];
+        place[direction]  = fine.axis[direction].fine_node[of_all[direction]] - fine.first[direction];
+      }
     for (int kz = 0; kz < 3; ++kz)
       for (int ky = 0; ky < 3; ++ky)
         {
-          const float w = fine.axis[2].restriction[3 * node.place[2] + kz] * fine.axis[1].restriction[3 * node.place[1] + ky];
+          const float w = fine.axis[2].restriction[3 * of_all[2] + kz] * fine.axis[1].restriction[3 * of_all[1] + ky];
           if (w == 0.f)
             continue;
           for (int kx = 0; kx < 3; ++kx)
-            if (const float wx = fine.axis[0].restriction[3 * node.place[0] + kx]; wx != 0.f)
+            if (const float wx = fine.axis[0].restriction[3 * of_all[0] + kx]; wx != 0.f)
               {
                 const float2 value = f(place[0] + kx - 1, place[1] + ky - 1, place[2] + kz - 1);
                 sum                = make_float2(sum.x + w * wx * value.x, sum.y + w * wx * value.y);
@@ -170,7 +173,9 @@ namespace leopard::reaction_diffusion
     return sum;
   }
 
-  /** The nodes of a coarse grid that a rank restricts to: those on its planes. */
+  /**
+   * The nodes of a coarse grid that a rank restricts to: those on its planes, or, of a shared grid, all that it has.
+   */
   struct CoarseNodes
   {
     int begin, end;
@@ -186,7 +191,7 @@ namespace leopard::reaction_diffusion
     const Node node(coarse, t);
     coarse.d[node.at] = make_float2(0.f, 0.f);
     if (t >= own.begin && t < own.end)
-      coarse.rhs[node.at] = restricted(fine, node, [&](int x, int y, int z) { return fine.residual[z * fine.plane + y * fine.line + x]; });
+      coarse.rhs[node.at] = restricted(fine, coarse, node, [&](int x, int y, int z) { return fine.residual[z * fine.plane + y * fine.line + x]; });
   }
 
   /** fine.d += P coarse.d */
@@ -202,7 +207,7 @@ namespace leopard::reaction_diffusion
     for (int direction = 0; direction < 3; ++direction)
       {
         w[direction] = fine.axis[direction].interpolation[node.place[direction]];
-        begin += fine.axis[direction].coarse_node[node.place[direction]] * step[direction];
+        begin += (fine.axis[direction].coarse_node[node.place[direction]] - coarse.first[direction]) * step[direction];
       }
     float2 sum = fine.d[node.at];
     for (int corner = 0; corner < 8; ++corner)
@@ -245,8 +250,9 @@ namespace leopard::reaction_diffusion
         bool      is_own   = true;
         for (int direction = 0; direction < 3; ++direction)
           {
-            w *= fine.axis[direction].restriction[3 * node.place[direction] + step[direction]];
-            place[direction] = fine.axis[direction].fine_node[node.place[direction]] - fine.first[direction] + step[direction] - 1;
+            const int of_all = node.place[direction] + coarse.first[direction];
+            w *= fine.axis[direction].restriction[3 * of_all + step[direction]];
+            place[direction] = fine.axis[direction].fine_node[of_all] - fine.first[direction] + step[direction] - 1;
             is_own           = is_own && place[direction] >= 0 && place[direction] < fine.n[direction];
           }
         if (w == 0.f || !is_own)

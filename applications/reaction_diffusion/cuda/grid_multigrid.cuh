@@ -39,34 +39,41 @@ namespace leopard::reaction_diffusion
       , directions(2 * max_directions * padded_nodes)
       , gcr(8 * device::n_multiprocessors(), slabs, view.d, directions.data(), padded_nodes)
     {
-      const long slab_plane = grid.is_flat() ? view.padded_x : view.padded_x * view.padded_y;
+      const std::vector<std::vector<int>> planes = slabs != nullptr ? slabs->shared_planes(grids) : std::vector<std::vector<int>>();
+      n_shared                                   = planes.empty() ? 0 : planes.size() - 1; // the last is whole
+      if (slabs != nullptr && grids.size() == 1)
+        n_shared = 1;
       for (std::size_t l = 0; l < grids.size(); ++l)
-        levels.emplace_back(grids[l], l == 0 ? padded_nodes : grids[l].n_nodes(), l == 0 && slabs != nullptr ? slab_plane : 0);
-      LevelView &finest = levels[0].view;
-      finest.line       = view.padded_x;
-      finest.plane      = view.padded_x * view.padded_y;
-      if (grids.size() > 1)
-        coarse_offsets = {0, static_cast<int>(grids[1].n_nodes())};
-      if (slabs != nullptr)
         {
-          AxisView &axis                 = finest.axis[slabs->direction];
-          finest.n[slabs->direction]     = slabs->n_own();
-          finest.first[slabs->direction] = slabs->first();
-          axis.lower += slabs->first();
-          axis.upper += slabs->first();
-          axis.interpolation += slabs->first();
-          axis.coarse_node += slabs->first();
-          coarse_offsets = slabs->coarse_offsets(grids[0]);
-          plane          = static_cast<int>(slab_plane);
+          const GridLevel &level = grids[l];
+          const long       plane =
+            l == 0 ? (grid.is_flat() ? view.padded_x : view.padded_x * view.padded_y) : (grid.is_flat() ? level.n[0] : level.n[0] * level.n[1]);
+          const bool is_shared = l < n_shared;
+          const int  own       = is_shared ? planes[l][slabs->rank + 1] - planes[l][slabs->rank] : 0;
+          levels.emplace_back(level, l == 0 ? padded_nodes : is_shared ? plane * own : level.n_nodes(), is_shared ? plane : 0);
+          if (l == 0)
+            {
+              levels[0].view.line  = view.padded_x;
+              levels[0].view.plane = view.padded_x * view.padded_y;
+            }
+          if (is_shared)
+            levels[l].share(slabs->direction, planes[l][slabs->rank], own, static_cast<int>(plane));
         }
-      gcr.set_level(finest);
+      if (n_shared > 0 && n_shared < grids.size())
+        {
+          const long plane = grid.is_flat() ? grids[n_shared].n[0] : grids[n_shared].n[0] * grids[n_shared].n[1];
+          for (const int first : planes[n_shared])
+            whole_offsets.push_back(static_cast<int>(plane * first));
+        }
+      gcr.set_level(levels[0].view);
     }
 
     /** Before the first exchange, when all ranks have made theirs. Collective. */
     void connect()
     {
-      if (slabs != nullptr)
-        ghosts = slabs->connect(plane, 1);
+      for (std::size_t l = 0; l < n_shared; ++l)
+        levels[l].ghosts =
+          slabs->transport->connect(slab_pattern({slabs->rank, slabs->n_ranks(), 1, levels[l].view.n[slabs->direction]}), levels[l].shared_plane);
     }
 
     std::size_t      n_grids() const { return grids.size(); }
@@ -79,7 +86,7 @@ namespace leopard::reaction_diffusion
     bool choose_coarsest(double rate)
     {
       const std::size_t before = coarsest;
-      coarsest                 = std::max<std::size_t>(slabs != nullptr ? 1 : 0, coarsest_level(grids, system.smallest_diffusion(), rate));
+      coarsest                 = std::max<std::size_t>(n_shared, coarsest_level(grids, system.smallest_diffusion(), rate));
       if (coarsest == before && vectors.size() > 0)
         return false;
       const GridLevel  &grid = grids[coarsest];
@@ -114,9 +121,9 @@ namespace leopard::reaction_diffusion
       for (std::size_t l = 1; l <= coarsest; ++l)
         {
           const LevelView  &fine = levels[l - 1].view, &coarse = levels[l].view;
-          const CoarseNodes own = l == 1 ? own_coarse_nodes() : CoarseNodes{0, coarse.n_nodes()};
+          const CoarseNodes own = own_nodes(l);
           restrict_reaction<<<blocks(own.end - own.begin), level_threads, 0, stream>>>(fine, coarse, own);
-          if (l == 1)
+          if (l == n_shared)
             {
               gather(coarse.d);
               gather(coarse.residual);
@@ -129,7 +136,7 @@ namespace leopard::reaction_diffusion
     /** An iteration of GCR with a cycle as preconditioner. */
     void iterate(cudaStream_t stream, GraphState *state, cudaGraphConditionalHandle more)
     {
-      clear_ghosts(stream);
+      clear_ghosts(stream, 0);
       multigrid_cycle(Parts{*this, stream, state}, static_cast<int>(coarsest), type);
       gcr.iterate(
         stream, state, more, [&] { multiply_direction<Kinetics><<<gcr.n_blocks(), grid_threads, 0, stream>>>(gcr.vectors(), system, state); });
@@ -144,6 +151,9 @@ namespace leopard::reaction_diffusion
       device::Array<int>    nodes;
       device::Array<float2> pairs;
       device::Array<float4> reaction;
+
+      std::unique_ptr<Exchange> ghosts;           ///< or null
+      int                       shared_plane = 0; ///< shared grids: nodes of a plane
 
       /** @param n nodes, with the padding. @param margin nodes before and behind them. */
       Level(const GridLevel &grid, std::size_t n, std::size_t margin)
@@ -190,6 +200,19 @@ namespace leopard::reaction_diffusion
         view.d        = view.residual + stride;
         view.reaction = reaction.data();
       }
+
+      /** These planes are the rank's, and no others are here. */
+      void share(int direction, int first, int n_own, int plane)
+      {
+        AxisView &axis        = view.axis[direction];
+        view.n[direction]     = n_own;
+        view.first[direction] = first;
+        axis.lower += first;
+        axis.upper += first;
+        axis.interpolation += first;
+        axis.coarse_node += first;
+        shared_plane = plane;
+      }
     };
 
     /** What multigrid_cycle() asks for, as launches; its level 0 is the coarsest grid. */
@@ -209,13 +232,13 @@ namespace leopard::reaction_diffusion
       void restrict_residual(int level) const
       {
         const LevelView  &fine = at(level), &coarse = at(level - 1);
-        const bool        is_finest = number(level) == 0;
-        const CoarseNodes own       = is_finest ? multigrid.own_coarse_nodes() : CoarseNodes{0, coarse.n_nodes()};
+        const std::size_t l = number(level);
         compute_residual<Kinetics><<<blocks(fine.n_nodes()), level_threads, 0, stream>>>(fine, multigrid.system, state);
-        if (is_finest)
-          multigrid.exchange(fine.residual);
-        leopard::reaction_diffusion::restrict_residual<<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse, own);
-        if (is_finest)
+        multigrid.exchange(l, fine.residual);
+        leopard::reaction_diffusion::restrict_residual<<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(
+          fine, coarse, multigrid.own_nodes(l + 1));
+        multigrid.clear_ghosts(stream, l + 1);
+        if (l + 1 == multigrid.n_shared)
           multigrid.gather(coarse.rhs);
       }
 
@@ -223,8 +246,7 @@ namespace leopard::reaction_diffusion
       {
         const LevelView &fine = at(level);
         prolongate<<<blocks(fine.n_nodes()), level_threads, 0, stream>>>(at(level - 1), fine);
-        if (number(level) == 0)
-          multigrid.exchange(fine.d);
+        multigrid.exchange(number(level), fine.d);
       }
 
       void solve_coarsest() const
@@ -244,39 +266,43 @@ namespace leopard::reaction_diffusion
       for (int colour = 0; colour < 2; ++colour)
         {
           relax_colour<Kinetics><<<blocks(n_pairs), level_threads, 0, stream>>>(v, system, state, colour);
-          if (l == 0)
-            exchange(v.d);
+          exchange(l, v.d);
         }
     }
 
     // What several ranks do beside, queued; one rank does nothing.
 
-    /** Ghosts of a vector of the finest grid. A float2 travels as a double. */
-    void exchange(float2 *v) const
+    /** Ghosts of a vector of a shared grid. A float2 travels as a double. */
+    void exchange(std::size_t l, float2 *v) const
     {
-      if (slabs != nullptr)
-        ghosts->update(reinterpret_cast<double *>(v - plane));
+      if (l < n_shared)
+        levels[l].ghosts->update(reinterpret_cast<double *>(v - levels[l].shared_plane));
     }
 
-    void clear_ghosts(cudaStream_t stream) const
+    /** Those of d of a shared grid are zero. */
+    void clear_ghosts(cudaStream_t stream, std::size_t l) const
     {
-      if (slabs == nullptr)
+      if (l >= n_shared)
         return;
-      float2 *const d = finest().d;
-      for (float2 *ghosts : {d - plane, d + static_cast<std::ptrdiff_t>(slabs->n_own()) * plane})
+      const LevelView     &v     = levels[l].view;
+      const std::ptrdiff_t plane = levels[l].shared_plane;
+      for (float2 *ghosts : {v.d - plane, v.d + v.n[slabs->direction] * plane})
         LEOPARD_CHECK(cudaMemsetAsync(ghosts, 0, plane * sizeof(float2), stream));
     }
 
-    CoarseNodes own_coarse_nodes() const
+    /** Of a coarse grid. */
+    CoarseNodes own_nodes(std::size_t l) const
     {
-      const int rank = slabs != nullptr ? slabs->rank : 0;
-      return {coarse_offsets[rank], coarse_offsets[rank + 1]};
+      if (slabs != nullptr && l == n_shared)
+        return {whole_offsets[slabs->rank], whole_offsets[slabs->rank + 1]};
+      return {0, levels[l].view.n_nodes()};
     }
 
+    /** Of the first whole grid. */
     void gather(float2 *coarse) const
     {
       if (slabs != nullptr)
-        slabs->transport->gather(reinterpret_cast<double *>(coarse), coarse_offsets);
+        slabs->transport->gather(reinterpret_cast<double *>(coarse), whole_offsets);
     }
 
     const std::vector<GridLevel> grids;
@@ -284,11 +310,10 @@ namespace leopard::reaction_diffusion
     std::vector<Level>           levels;
     GridSlabs *const             slabs; ///< or null
     const CycleType              type;
-    std::unique_ptr<Exchange>    ghosts;       ///< or null
-    int                          plane    = 0; ///< nodes of a plane of the slab
+    std::size_t                  n_shared = 0; ///< grids that are shared out, the finest ones; one rank: none
     std::size_t                  coarsest = 0;
-    std::vector<int>             coarse_offsets; ///< where the ranks' parts begin
-    device::Array<float2>        vectors;        ///< of the coarsest grid
+    std::vector<int>             whole_offsets; ///< where the ranks' parts of the first whole grid begin
+    device::Array<float2>        vectors;       ///< of the coarsest grid
     device::Array<float>         mode_numbers;
     CoarsestView                 view{};
     const device::Array<float2>  directions;

@@ -80,4 +80,23 @@ namespace leopard::reaction_diffusion
       offsets.push_back(static_cast<int>(plane * (std::lower_bound(fine_node.begin(), fine_node.end(), b) - fine_node.begin())));
     return offsets;
   }
+
+  std::vector<std::vector<int>> GridSlabs::shared_planes(const std::vector<GridLevel> &grids) const
+  {
+    std::vector<std::vector<int>> result = {begin};
+    for (std::size_t l = 0; l + 1 < grids.size(); ++l)
+      {
+        const std::vector<int> &fine_node = grids[l].axis[direction].fine_node;
+        std::vector<int>        planes;
+        for (const int b : result.back())
+          planes.push_back(static_cast<int>(std::lower_bound(fine_node.begin(), fine_node.end(), b) - fine_node.begin()));
+        result.push_back(planes);
+        bool has_planes = true; // and a ghost plane comes from the neighbour itself
+        for (int r = 0; r < n_ranks(); ++r)
+          has_planes = has_planes && planes[r + 1] - planes[r] >= 2;
+        if (grids[l + 1].n_nodes() <= share_above || !has_planes)
+          break;
+      }
+    return result;
+  }
 } // namespace leopard::reaction_diffusion

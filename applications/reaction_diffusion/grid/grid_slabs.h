@@ -16,7 +16,8 @@ namespace leopard::reaction_diffusion
   /**
    * A grid shared out over ranks: each owns some planes of the last direction (planes of constant z; in two dimensions
    * lines of constant y), in order, and knows one plane of each neighbour beside them. Coarser grids of a multigrid
-   * hierarchy are whole on every rank.
+   * hierarchy are whole on every rank, but on GPUs those of more than `share_above` nodes, which are shared out as the
+   * finest one is: to the owners of the fine planes that the coarse ones are.
    */
   class GridSlabs : public Ranks
   {
@@ -44,6 +45,11 @@ namespace leopard::reaction_diffusion
     GridLevel own_level(const GridLevel &finest) const;
     /** Where each rank's nodes of the next coarser grid begin, those on its own planes, and their number. */
     std::vector<int> coarse_offsets(const GridLevel &finest) const;
+    /**
+     * Where each rank's planes of the first grids of a hierarchy begin, and their number: of the finest one, of those
+     * that are shared, too, and of the first whole one.
+     */
+    std::vector<std::vector<int>> shared_planes(const std::vector<GridLevel> &grids) const;
 
     /**
      * The exchange of the neighbours' planes beside the own ones, for vectors of planes of so many values. Collective.
@@ -53,6 +59,12 @@ namespace leopard::reaction_diffusion
     {
       return transport->connect(slab_pattern({rank, n_ranks(), first_own, n_own(), n_fields, planes_per_field}), plane);
     }
+
+    /**
+     * On a smaller grid the exchanges of a cycle, of some seven microseconds each, take longer than what of its work
+     * others can do. On GPUs.
+     */
+    long share_above = 1l << 21;
 
     const NodeGrid         grid;      ///< of all ranks
     const int              direction; ///< 1 (y) in two dimensions, 2 (z) in three

@@ -290,6 +290,26 @@ namespace leopard::studies
           }
       report.add(table);
     }
+
+    /** A grid that is small enough for the persistent form, in all: what a second GPU gains. */
+    void study_small_stencil(const Settings &settings, int n_gpus, Report &report)
+    {
+      constexpr int           side    = 1024;
+      const Stencil<double>   stencil = five_point_stencil(side, side, 0.01);
+      const BlockAsyncOptions options = async(settings, settings.block_size_or(256), settings.local_iterations_or(5));
+      const Measuring measuring([&](const SeveralGpusOptions &o) { return make_several_gpus(stencil, options, o); }, stencil.n_rows(), settings);
+      constexpr int   n = 20000, n_residual = 200;
+      std::vector<Measured> rows;
+      const double          tolerance = measuring.measure({}, n, n_residual, 0.).residual;
+      for (int gpus = 1; gpus <= n_gpus; ++gpus)
+        rows.push_back(measuring.measure({GpuExchange::halo, false, gpus}, n, n_residual, tolerance));
+      if (n_gpus > 1)
+        rows.push_back(measuring.measure({GpuExchange::halo, true, n_gpus}, n / 10, n_residual, tolerance));
+      add_table("five-point stencil, " + std::to_string(side) + " x " + std::to_string(side) + " nodes in all, not stored: residual after " +
+                  std::to_string(n_residual) + " global iterations; to " + cell(tolerance, "%.2e"),
+                rows,
+                report);
+    }
   } // namespace
 
   void study_gpus(const Settings &settings, Report &report)
@@ -309,5 +329,6 @@ namespace leopard::studies
     for (const std::string &name : settings.matrices_or({"trefethen-20000", "fv3"}))
       study_matrix(load_problem(name, settings), settings, n_gpus, report);
     study_stencil(settings, n_gpus, report);
+    study_small_stencil(settings, n_gpus, report);
   }
 } // namespace leopard::studies

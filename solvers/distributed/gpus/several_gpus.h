@@ -58,7 +58,8 @@ namespace leopard
 
   /**
    * The same for an operator that is not stored: the parts are slabs of the grid, whose tiles begin anew in each, the
-   * exchange is halo, and a launch is a global iteration. Its stencil can change, its values not.
+   * exchange is halo. In the persistent form, where all tiles of a slab are on its GPU at once, tiles at its ends write
+   * their outermost plane into the memory of the GPU beside. Its stencil can change, its values not.
    */
   template <typename Number>
   std::unique_ptr<Relaxation<Number>>

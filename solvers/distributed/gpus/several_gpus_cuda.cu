@@ -90,11 +90,10 @@ namespace leopard
         if (is_whole())
           throw InvalidInput("several GPUs: the exchange is " + to_string(gpus.exchange) + " for a stencil\n  expected: halo");
         require_fit_for_stencil(options);
-        if (options.execution == Execution::persistent)
-          throw InvalidInput("several GPUs: execution is persistent for a stencil\n  expected: automatic or launch");
         BlockAsyncOptions own_options = options;
-        own_options.execution         = Execution::launch;
-        rows                          = slab_parts(stencil, shares());
+        if (gpus.waits)
+          own_options.execution = Execution::launch;
+        rows = slab_parts(stencil, shares());
         make_parts([&](const RowPart &own) { return make_stencil_cuda_engine(slab_of(stencil, own), own_options); });
       }
 

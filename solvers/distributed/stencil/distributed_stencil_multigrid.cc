@@ -44,6 +44,27 @@ namespace leopard
       };
     }
 
+    std::vector<double> send_and_receive(const std::vector<double> &values, int to, int from, MPI_Comm comm)
+    {
+      int n = static_cast<int>(values.size()), n_received = 0;
+      MPI_Sendrecv(&n, 1, MPI_INT, to, 0, &n_received, 1, MPI_INT, from, 0, comm, MPI_STATUS_IGNORE);
+      std::vector<double> result(n_received);
+      MPI_Sendrecv(values.data(), n, MPI_DOUBLE, to, 0, result.data(), n_received, MPI_DOUBLE, from, 0, comm, MPI_STATUS_IGNORE);
+      return result;
+    }
+
+    ExchangeBeside exchange_beside(MPI_Comm comm)
+    {
+      return [comm](const Beside &to) {
+        const int rank  = rank_in(comm);
+        const int below = rank > 0 ? rank - 1 : MPI_PROC_NULL, above = rank < size_of(comm) - 1 ? rank + 1 : MPI_PROC_NULL;
+        Beside    from;
+        from.above = send_and_receive(to.below, below, above, comm);
+        from.below = send_and_receive(to.above, above, below, comm);
+        return from;
+      };
+    }
+
     Concatenate concatenate(MPI_Comm comm)
     {
       return [comm](const std::vector<double> &own) {
@@ -72,11 +93,52 @@ namespace leopard
       return make_transport(comm, options.multigrid.backend, options.staged, static_cast<long>(n[0]) * n[1] * n[2]);
     }
 
-    std::unique_ptr<MultigridOperations<double>> make_operations(const std::vector<StencilGrid> &levels, MultigridOptions options)
+    std::unique_ptr<MultigridOperations<double>>
+    make_operations(const std::vector<StencilGrid> &levels, MultigridOptions options, const SlabOverlap &overlap = {})
     {
       options.smoother.iterations_per_step = 1; // SlabOperations counts them
-      return options.backend == Backend::cuda ? make_stencil_cuda_operations<double>(levels, options)
-                                              : make_stencil_host_operations<double>(levels, options);
+      return options.backend == Backend::cuda ? make_stencil_cuda_operations<double>(levels, options, overlap)
+                                              : make_stencil_host_operations<double>(levels, options, overlap);
+    }
+
+    /** Whether a first and a second iteration are all that each visit of a level does. */
+    bool has_two_iterations(const MultigridOptions &options)
+    {
+      return options.pre_smoothing == 1 && options.post_smoothing == 1 && options.smoother.iterations_per_step == 1;
+    }
+
+    bool fits(const Stencil<double> &whole, int n_ranks, int gather_below, int multiple)
+    {
+      try
+        {
+          SlabPartition(whole, n_ranks, gather_below, multiple);
+          return true;
+        }
+      catch (const InvalidInput &)
+        {
+          return false;
+        }
+    }
+
+    /** See DistributedStencilOptions::overlap: the planes. */
+    int choose_overlap(const Stencil<double> &whole, int n_ranks, const DistributedStencilOptions &options)
+    {
+      options.validate();
+      const MultigridOptions multigrid = options.multigrid.with_steps(whole.dim());
+      const int              half      = planes_of_overlap(whole.n_z == 1);
+      const bool             moves     = smoother_moves(multigrid.smoother, multigrid.backend, whole.dim());
+      if (n_ranks == 1 || options.overlap == 0)
+        return 0;
+      if (options.overlap < 0)
+        return moves && multigrid.wait_for_ghosts && has_two_iterations(multigrid) && fits(whole, n_ranks, options.gather_below, half) ? half : 0;
+      if (!multigrid.wait_for_ghosts || !has_two_iterations(multigrid) || !can_overlap(multigrid.smoother, multigrid.backend, whole.dim()) ||
+          (multigrid.backend == Backend::cuda && options.overlap != half))
+        throw InvalidInput("multigrid on slabs: overlap is " + std::to_string(options.overlap) + " with V(" +
+                           std::to_string(multigrid.pre_smoothing) + "," + std::to_string(multigrid.post_smoothing) + ") and the smoother " +
+                           multigrid.smoother.method + (multigrid.wait_for_ghosts ? "" : ", whose ghosts are not waited for") +
+                           "\n  expected: 0, or one step of one iteration of async before and after, with ghosts that are waited for; on a GPU " +
+                           std::to_string(half) + " planes, and tiles that move");
+      return options.overlap;
     }
 
     /** The gathered levels, coarsest first. @param n how many; 0: until the coarsest is small. */
@@ -108,28 +170,30 @@ namespace leopard
             joined(method_names(as_smoother, needs_no_matrix), ", ", " or ") + ", which need no stored matrix");
     require(multigrid.backend != Backend::reference, "backend", "reference", "host or cuda");
     require(gather_below >= 1, "gather_below", std::to_string(gather_below), "a number of unknowns >= 1");
+    require(overlap >= -1, "overlap", std::to_string(overlap), "a number of planes, or -1 to have it chosen");
   }
 
   std::pair<int, int>
   DistributedStencilMultigrid::own_planes(const Stencil<double> &whole, int rank, int n_ranks, const DistributedStencilOptions &options)
   {
-    const SlabPartition partition(whole, n_ranks, options.gather_below);
+    const SlabPartition partition(whole, n_ranks, options.gather_below, std::max(1, choose_overlap(whole, n_ranks, options)));
     const int           finest = partition.n_levels() - 1;
     return {partition.begin(finest, rank), partition.begin(finest, rank + 1)};
   }
 
   DistributedStencilMultigrid::DistributedStencilMultigrid(
     const Stencil<double> &whole, MPI_Comm comm, const DistributedStencilOptions &options, const std::vector<double> &own_diagonal, int n_levels)
-    : partition(whole, size_of(comm), options.gather_below)
+    : n_overlap(choose_overlap(whole, size_of(comm), options))
+    , partition(whole, size_of(comm), options.gather_below, std::max(1, n_overlap))
     , rank(rank_in(comm))
     , loose(!options.multigrid.wait_for_ghosts)
   {
-    options.validate();
     if (!whole.diagonal.empty())
       throw InvalidInput("multigrid on slabs: the stencil of all ranks has a diagonal of " + std::to_string(whole.diagonal.size()) +
                          " entries\n  expected: none; each rank gives that of its own rows");
-    // two steps also on a GPU: the tiles of a slab move, the borders between slabs do not
-    const MultigridOptions multigrid     = options.multigrid.with_steps(0);
+    // two steps also on a GPU where the tiles of a slab move, but the borders between slabs do not
+    const bool             stays         = partition.n_ranks > 1 && n_overlap == 0;
+    const MultigridOptions multigrid     = options.multigrid.with_steps(stays ? 0 : whole.dim());
     const int              n_distributed = partition.n_levels() - 1;
     if (n_levels != 0 && n_levels <= n_distributed)
       throw InvalidInput("multigrid on slabs: " + std::to_string(n_levels) + " levels, of which " + std::to_string(n_distributed) +
@@ -138,9 +202,10 @@ namespace leopard
     const std::vector<StencilGrid> gathered = gathered_levels(grids.whole, n_levels == 0 ? 0 : n_levels - n_distributed, options.multigrid.backend);
 
     SlabParts parts;
+    parts.overlap = make_overlap(grids, n_overlap, exchange_beside(comm));
     together(
       [&] { // memory may be missing on one rank alone
-        parts.slabs    = make_operations(grids.slabs, options.multigrid);
+        parts.slabs    = make_operations(grids.slabs, options.multigrid, parts.overlap);
         parts.gathered = make_operations(gathered, options.multigrid);
       },
       [comm](const std::string &own) { return first_error_in(comm, own); });
@@ -170,7 +235,9 @@ namespace leopard
     const auto &gathered = partition.nodes[0];
     return std::to_string(partition.n_ranks) + " ranks with slabs of " + std::to_string(partition.n_levels() - 1) + " levels, gathered from " +
            std::to_string(gathered[0]) + " x " + std::to_string(gathered[1]) + (gathered[2] > 1 ? " x " + std::to_string(gathered[2]) : "") +
-           " nodes on; ghosts of the smoother " + (loose ? "not waited for" : "waited for") + "; " + ghosts_transport->description() + "\n" +
+           " nodes on; " +
+           (n_overlap > 0 ? "every second smoothing iteration relaxes " + std::to_string(n_overlap) + " planes of the neighbours, too; " : "") +
+           "ghosts of the smoother " + (loose ? "not waited for" : "waited for") + "; " + ghosts_transport->description() + "\n" +
            solver->description();
   }
 } // namespace leopard

@@ -21,6 +21,15 @@ namespace leopard
     int  gather_below = 1 << 18; ///< unknowns: levels of at most so many are whole on each rank
     bool staged       = false;   ///< backend cuda: values travel through host memory and MPI, even where GPUs can write into one another's memory
 
+    /**
+     * Planes of the neighbours that every second smoothing iteration reaches into (SlabOverlap); 0: none. -1: half a
+     * tile where tiles move (smoother_moves()), ghosts are waited for, and a smoothing step, one before and one after
+     * the coarse correction, is an iteration, if each rank has a tile on each distributed level; else none. With an
+     * overlap V(1,1) is the default, without one V(2,2) on several ranks: borders of slabs that stay leave errors
+     * there. Needs the smoother async (on a GPU with tiles that move, and half a tile), and the like.
+     */
+    int overlap = -1;
+
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
   };
@@ -61,8 +70,11 @@ namespace leopard
     std::string        description() const;
     /** How ghost planes travel, and how many bytes have been sent so far. */
     const Transport &transport() const { return *ghosts_transport; }
+    /** Planes, see DistributedStencilOptions::overlap: what was chosen. */
+    int overlap() const { return n_overlap; }
 
   private:
+    const int                          n_overlap;
     SlabPartition                      partition;
     int                                rank = 0;
     bool                               loose;

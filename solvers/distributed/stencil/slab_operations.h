@@ -18,7 +18,8 @@ namespace leopard
   struct SlabParts
   {
     using Number = std::function<double(double)>;
-    std::unique_ptr<MultigridOperations<double>> slabs;    ///< of SlabGrids::slabs, with one iteration a smoothing step
+    std::unique_ptr<MultigridOperations<double>> slabs; ///< of SlabGrids::slabs, with one iteration a smoothing step and this overlap
+    SlabOverlap                                  overlap;
     std::unique_ptr<MultigridOperations<double>> gathered; ///< of SlabGrids::whole (finest) and the levels below
     std::unique_ptr<Transport>                   transport;
     Number                                       sum, max; ///< over ranks; collective
@@ -32,8 +33,14 @@ namespace leopard
    *   ghost planes too,
    *   before a restriction, whose residual is computed in a ghost plane above instead of being exchanged,
    *   before a correction, those of the coarser level.
-   * All exchanges wait, but if loose for those between two iterations of the same smoothing: there a block takes what
-   * has arrived. Norms are those of all ranks.
+   * With an overlap (SlabOverlap) it is for a first and a second smoothing iteration, alternately:
+   *   before the first one a ghost plane of x, but from zero,
+   *   before a restriction all ghost planes of x and b that the second iteration needs, which the correction corrects
+   *   too (of b on the finest level when it is set),
+   *   before a correction, those of the coarser level from which they all are corrected.
+   * So V(1,1) has two exchanges a level, where V(2,2) without an overlap has four.
+   * All exchanges wait, but if loose, without an overlap, for those between two iterations of the same smoothing: there
+   * a block takes what has arrived. Norms are those of all ranks.
    */
   class SlabOperations : public MultigridOperations<double>
   {
@@ -51,11 +58,12 @@ namespace leopard
 
     void   set_zero(int l) override;
     void   smooth(int l, int n_steps) override;
+    void   smooth_from_zero(int l, int n_steps) override;
     void   restrict_residual(int l) override;
     void   correct(int l) override;
     void   restrict_right_hand_side(int l) override;
     void   interpolate(int l) override;
-    void   set_right_hand_sides(const double *b) override { slabs->set_right_hand_sides(b); }
+    void   set_right_hand_sides(const double *b) override;
     void   set_solution(const double *x) override;
     void   get_solution(double *x) override { slabs->get_solution(x); }
     void   multiply(double *y, double *x) override;
@@ -85,19 +93,29 @@ namespace leopard
     int  slab_level(int l) const { return l - (n_gathered - 1); }
     /** Its values a plane. */
     int  plane(int slab_level) { return slabs->n_unknowns(slab_level) / partition.n_owned(slab_level, rank); }
-    void update_ghosts(int slab_level) { ghosts[slab_level].x->update(slabs->x(slab_level) - plane(slab_level)); }
+    void update_ghosts(int slab_level)
+    {
+      ghosts[slab_level].x->update(slabs->x(slab_level) - plane(slab_level));
+      current[slab_level] = 1;
+    }
+    bool has_current(int slab_level, int n_planes) const { return current[slab_level] >= n_planes; }
     void update_for_restriction(int slab_level);
+    void iterate(int slab_level);
     void gather_right_hand_side();
     void bring_coarse_ghosts(int slab_level);
 
-    /** Of the ghost planes of a level. Vectors begin with the plane below. */
+    /**
+     * Of the ghost planes of a level. Vectors begin with the plane below; where there is an overlap, with all of those
+     * that are exchanged. for_correction: of this level's x, before the next finer one is corrected.
+     */
     struct Ghosts
     {
-      std::unique_ptr<Exchange> x, for_restriction;
+      std::unique_ptr<Exchange> x, for_restriction, for_correction, b;
     };
 
     const SlabPartition                          partition;
     const int                                    rank;
+    const SlabOverlap                            overlap; ///< its planes
     std::unique_ptr<MultigridOperations<double>> slabs, gathered;
     std::unique_ptr<Transport>                   transport;
     std::vector<Ghosts>                          ghosts; ///< a level of the slabs
@@ -107,9 +125,10 @@ namespace leopard
     const bool                                   smooths_afterwards, loose;
     const int                                    n_gathered; ///< levels; the finest of them is also level 0 of the slabs
     /**
-     * A level of the slabs: whether its ghost planes are. On the finest level, whose x can be another one in each
-     * cycle, only from a correction to the smoothing.
+     * A level of the slabs: how many ghost planes of x are on each side. On the finest level, whose x can be another
+     * one in each cycle, any only from a correction to the smoothing.
      */
-    std::vector<bool> current;
+    std::vector<int>  current;
+    std::vector<bool> reaches_out; ///< with an overlap, a level of the slabs: whether the next iteration is a second one
   };
 } // namespace leopard

@@ -24,7 +24,7 @@ namespace leopard
     }
   } // namespace
 
-  SlabPartition::SlabPartition(const Stencil<double> &whole, int n_ranks_, int gather_below)
+  SlabPartition::SlabPartition(const Stencil<double> &whole, int n_ranks_, int gather_below, int multiple)
     : n_ranks(n_ranks_)
     , direction(whole.n_z > 1 ? 2 : 1)
     , nodes(1, {whole.n_x, whole.n_y, whole.n_z})
@@ -35,7 +35,8 @@ namespace leopard
     if (n_ranks < 1 || gather_below < 1)
       throw InvalidInput("multigrid on slabs: " + std::to_string(n_ranks) + " ranks, and levels gathered below " + std::to_string(gather_below) +
                          " unknowns\n  expected: at least 1 of both");
-    while (nodes.size() == 1 || (unknowns(nodes.back()) > gather_below && half(nodes.back()[direction]) >= planes_a_rank * n_ranks))
+    while (nodes.size() == 1 ||
+           (unknowns(nodes.back()) > gather_below && half(nodes.back()[direction]) >= std::max(planes_a_rank, multiple) * n_ranks))
       {
         std::array<int, 3> coarse;
         std::transform(nodes.back().begin(), nodes.back().end(), coarse.begin(), half);
@@ -44,12 +45,13 @@ namespace leopard
     std::reverse(nodes.begin(), nodes.end());
     for (const std::array<int, 3> &n : nodes)
       n_planes.push_back(n[direction]);
-    if (n_planes.front() < planes_a_rank * n_ranks)
+    if (n_planes.front() < std::max(planes_a_rank, multiple) * n_ranks)
       throw InvalidInput("multigrid on slabs: " + std::to_string(n_planes.back()) + " planes in " + (direction == 1 ? "y" : "z") + " for " +
-                         std::to_string(n_ranks) + " ranks\n  expected: at least " + std::to_string(2 * planes_a_rank) + " planes a rank");
+                         std::to_string(n_ranks) + " ranks\n  expected: at least " + std::to_string(2 * std::max(planes_a_rank, multiple)) +
+                         " planes a rank");
     offsets.assign(n_planes.size(), std::vector<int>(n_ranks + 1));
     for (int rank = 0; rank <= n_ranks; ++rank)
-      offsets[0][rank] = static_cast<int>(static_cast<long>(n_planes[0]) * rank / n_ranks);
+      offsets[0][rank] = rank == n_ranks ? n_planes[0] : multiple * static_cast<int>(static_cast<long>(n_planes[0] / multiple) * rank / n_ranks);
     for (int level = 1; level < n_levels(); ++level)
       for (int rank = 0; rank <= n_ranks; ++rank)
         offsets[level][rank] = rank == n_ranks ? n_planes[level] : 2 * offsets[level - 1][rank];
@@ -131,6 +133,36 @@ namespace leopard
       own.resize(result.slabs.front().stencil.n_rows());
     result.whole.stencil.diagonal = concatenate(own);
     result.whole.stencil.validate();
+    return result;
+  }
+
+  SlabOverlap make_overlap(const SlabGrids &grids, int planes, const ExchangeBeside &exchange)
+  {
+    SlabOverlap result;
+    result.planes = planes;
+    if (planes == 0)
+      return result;
+    result.wide.resize(grids.slabs.size());
+    for (std::size_t level = 1; level < grids.slabs.size(); ++level)
+      {
+        const Stencil<double> &own  = grids.slabs[level].stencil;
+        Stencil<double>       &wide = result.wide[level];
+        wide                        = own;
+        nodes_of(wide, own.n_z > 1 ? 2 : 1) += planes * (own.ghost_below + own.ghost_above);
+        if (own.diagonal.empty())
+          continue;
+        const auto begin = own.diagonal.begin(), end = begin + own.n_rows();
+        const long n = static_cast<long>(planes) * own.plane();
+        Beside     to;
+        if (own.ghost_below)
+          to.below.assign(begin, begin + n + own.plane()); // for its ghost plane above, too
+        if (own.ghost_above)
+          to.above.assign(end - n, end);
+        const Beside from = exchange(to);
+        wide.diagonal     = from.below;
+        wide.diagonal.insert(wide.diagonal.end(), begin, end);
+        wide.diagonal.insert(wide.diagonal.end(), from.above.begin(), from.above.end());
+      }
     return result;
   }
 } // namespace leopard

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../../multigrid/hierarchy.h"
+#include "../../multigrid/slab_smoother.h"
 
 #include <functional>
 #include <vector>
@@ -21,11 +22,13 @@ namespace leopard
   struct SlabPartition
   {
     /**
-     * @param whole the grid of all ranks; its diagonal is not looked at. @param gather_below unknowns.
-     * @throws InvalidInput if there are not at least two planes a rank on the first gathered level, or only one
-     * direction has more than one node.
+     * @param whole the grid of all ranks; its diagonal is not looked at. @param gather_below unknowns. @param multiple
+     * planes of the first gathered level are shared out in multiples of this number, so that slabs of the levels above
+     * it are whole tiles.
+     * @throws InvalidInput if there are not at least two planes a rank on the first gathered level, or less than
+     * `multiple`, or only one direction has more than one node.
      */
-    SlabPartition(const Stencil<double> &whole, int n_ranks, int gather_below);
+    SlabPartition(const Stencil<double> &whole, int n_ranks, int gather_below, int multiple = 1);
 
     /** The distributed levels and, as number 0, the first gathered one; coarsest first. */
     int n_levels() const { return static_cast<int>(n_planes.size()); }
@@ -45,6 +48,15 @@ namespace leopard
    * on the last rank).
    */
   using ShiftDown = std::function<std::vector<double>(const std::vector<double> &lowest_plane)>;
+  /**
+   * Collective: values go to the rank below and to that above; what they have sent is returned (empty where there is
+   * none).
+   */
+  struct Beside
+  {
+    std::vector<double> below, above;
+  };
+  using ExchangeBeside = std::function<Beside(const Beside &to)>;
   /** Collective: what all ranks have, rank after rank. */
   using Concatenate = std::function<std::vector<double>(const std::vector<double> &own)>;
 
@@ -68,4 +80,10 @@ namespace leopard
                             int                        rank,
                             const ShiftDown           &shift_down,
                             const Concatenate         &concatenate);
+
+  /**
+   * The slabs with so many planes of their neighbours, which own as many and one more. Collective if the diagonal
+   * varies. @param planes 0: no overlap.
+   */
+  SlabOverlap make_overlap(const SlabGrids &grids, int planes, const ExchangeBeside &exchange);
 } // namespace leopard
