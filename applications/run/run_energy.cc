@@ -83,7 +83,8 @@ namespace leopard
   {
     if (!has_gpu_column && !has_cpu_column)
       return;
-    // NVML takes some milliseconds, as long as hundreds of steps of a small problem, and its counter moves every tenth of a second
+    // NVML takes some milliseconds, as long as hundreds of steps of a small problem, and its counter moves every tenth
+    // of a second
     constexpr double fresh = 0.1;
     if (!last_read || Utilities::MPI::max(since_last_read.seconds(), comm) >= fresh)
       {
