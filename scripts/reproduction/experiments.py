@@ -227,7 +227,7 @@ def patterns(device, quick):
     coarse, general = f"Mesh/Cells={COARSE}", "Time stepping/Engine=general"
     direct = general, "Linear solver/Method=direct"
     formed = (0.0005,) if quick else PATTERN_TIMES[:5]
-    yield pattern("thesis", device, (0.0005,) if quick else PATTERN_TIMES, "Output/Log every=1000")
+    yield pattern("thesis", device, (0.0005,) if quick else PATTERN_TIMES)
     yield pattern("coarse-fused", device, formed, coarse)
     yield pattern("coarse-async", "host", formed, coarse, general)
     yield pattern("coarse-direct", "host", formed, coarse, *direct)
