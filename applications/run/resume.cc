@@ -13,6 +13,8 @@
 #include <applications/discretization/periodic_boundary.h>
 #include <solvers/base/errors.h>
 
+#include <deal.II/base/mpi.h>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -20,6 +22,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 
 namespace leopard
@@ -149,6 +152,14 @@ namespace leopard
     }
   } // namespace
 
+  std::string content_of(const std::string &path)
+  {
+    std::ifstream      stream(path);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return text.str();
+  }
+
   std::vector<ChangedEntry> changed_entries(const std::string &all_entries_before, const Parameters &now)
   {
     std::map<std::string, std::string> before;
@@ -193,7 +204,19 @@ namespace leopard
     Beginning beginning;
     beginning.checkpoint = Checkpoints(directory, comm).newest(log);
     if (!beginning.checkpoint)
-      return beginning;
+      {
+        const std::string path = directory.path("parameters_all.prm");
+        beginning.changes      = changed_entries(
+          dealii::Utilities::MPI::broadcast(comm, dealii::Utilities::MPI::this_mpi_process(comm) == 0 ? content_of(path) : ""), parameters);
+        std::string mistakes;
+        for (const ChangedEntry &change : beginning.changes)
+          if (on_resume(change.entry, parameters.problem->time_dependent()) == OnResume::fixed)
+            mistakes += "\n  " + describe(change);
+        if (!mistakes.empty())
+          throw Error("the run in '" + directory.path() + "', which has no checkpoint yet, is to begin anew with these parameters:" + mistakes +
+                      "\n  expected: the values that it was begun with; --overwrite, or another 'Run/Directory'");
+        return beginning;
+      }
     const Checkpoints::Found &found = *beginning.checkpoint;
     const std::string         where = "the run in '" + directory.path() + "' cannot go on from its checkpoint '" + found.directory + "'";
     if (!found.metadata->contains("parameters"))
@@ -236,22 +259,21 @@ namespace leopard
     context.provenance.json()["mesh_file"] = mesh_file(context.parameters, context.comm);
     if (const json pictures = picture_files(context.parameters, context.comm); !pictures.empty())
       context.provenance.json()["pictures"] = pictures;
-    if (!context.beginning.checkpoint)
-      {
-        if (context.mode == OpenMode::resume)
-          context.log.line("no checkpoint is there: the run begins anew");
-        return;
-      }
-    json        all = context.beginning.checkpoint->metadata->value("changes", json::array());
+    if (context.mode != OpenMode::resume)
+      return;
+    const auto &checkpoint = context.beginning.checkpoint;
+    if (!checkpoint)
+      context.log.line("no checkpoint is there: the run begins anew");
+    json        all = checkpoint ? checkpoint->metadata->value("changes", json::array()) : json::array();
     std::string text;
     for (const auto &[entry, before, now] : context.beginning.changes)
       {
-        all.push_back({{"step", context.beginning.checkpoint->step}, {"entry", entry}, {"before", before}, {"now", now}});
+        all.push_back({{"step", checkpoint ? checkpoint->step : 0}, {"entry", entry}, {"before", before}, {"now", now}});
         text += (text.empty() ? "" : ", ") + ("'" + entry + "' from " + before + " to " + now);
       }
     context.provenance.json()["changed_on_resume"] = all;
-    if (context.beginning.checkpoint->metadata->contains("initial_values"))
-      context.provenance.json()["initial_values"] = context.beginning.checkpoint->metadata->at("initial_values");
+    if (checkpoint && checkpoint->metadata->contains("initial_values"))
+      context.provenance.json()["initial_values"] = checkpoint->metadata->at("initial_values");
     if (!text.empty())
       context.log.line("changed on resume: " + text);
   }

@@ -62,9 +62,12 @@ namespace leopard
     bool has_changed(const std::vector<std::string> &entries) const;
   };
 
+  /** All that a file holds; empty if it cannot be read. */
+  std::string content_of(const std::string &path);
+
   /**
    * The newest checkpoint, compared with the parameters by the table of entry_rows.h, before anything else of it is
-   * read. Collective.
+   * read; without one, what the run's folder says of its parameters is compared. Collective.
    * @throws Error that names each entry that may not change, with its old and its new value.
    */
   Beginning find_beginning(RunDirectory &directory, const Parameters &parameters, Log &log, MPI_Comm comm);

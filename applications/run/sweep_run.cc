@@ -71,14 +71,6 @@ namespace leopard
       return naming(run, [&] { return Parameters(single.file, single.overrides, comm); });
     }
 
-    std::string content_of(const std::string &path)
-    {
-      std::ifstream      stream(path);
-      std::ostringstream text;
-      text << stream.rdbuf();
-      return text.str();
-    }
-
     /** What run.json in a run's folder says; an empty object if it cannot be read. Local. */
     nlohmann::json json_in(const std::string &directory)
     {

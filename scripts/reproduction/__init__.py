@@ -4,3 +4,7 @@
 
 class Error(Exception):
     """Something that the user can change: what was found, what was expected, what to do."""
+
+
+class WrongUsage(Error):
+    """The same of the options."""

@@ -488,6 +488,8 @@ namespace leopard::command_line
         meanings += "\n  " + std::string(method->name) + ": " + method->meaning;
     app.footer("Methods:" + meanings +
                "\n\nExample: leopard-solve A.mtx --blocks metis --solution x.mtx --history residuals.csv\n"
+               "A badly scaled system is solved as a scaled one: where rounding keeps the residual of the file's above the tolerance, 0 means that\n"
+               "that of the scaled one meets it, and each equation to rounding of its own terms; the log says both.\n"
                "Exit code: 0 solved, 1 not solved or something wrong with files or devices, 2 wrong usage.");
     a.criteria.relative_tolerance = 1e-10;
     add_problem(app, a);

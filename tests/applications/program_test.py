@@ -206,7 +206,12 @@ class Checkpoints(Program):
         process.kill()
         process.communicate()
         self.assertEqual(self.checkpoints("tiny_turing"), [])
-        self.assertIn("no checkpoint is there: the run begins anew", self.leopard(TINY, *settings, options=["--resume"]))
+        # what the run was begun with holds without a checkpoint, too
+        error = self.leopard(TINY, *settings, "Mesh/Global refinements=3", options=["--resume"], fails=True)
+        self.assertRegex(error, r"no checkpoint yet.*\n *'Mesh/Global refinements' is 3, and was 5")
+        said = self.leopard(TINY, *settings, "Newton/Max steps=31", options=["--resume"])
+        self.assertIn("no checkpoint is there: the run begins anew", said)
+        self.assertIn("changed on resume: 'Newton/Max steps' from 20 to 31", said)
         self.check_equal(reference)
         # and a program that is alone had neither a daemon of Open MPI beside it nor drivers of networks in it
         self.assertEqual(children, "")

@@ -351,9 +351,9 @@ class ProgramTest(unittest.TestCase):
     def document(self):
         return (self.folder / "doc" / "reproduction.md").read_text()
 
-    def refuses(self, *arguments, words):
+    def refuses(self, *arguments, words, code=1):
         done = self.run_script(*arguments)
-        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.returncode, code, done.stderr)
         self.assertNotIn("Traceback", done.stderr)
         for word in words:
             self.assertIn(word, done.stderr)
@@ -424,13 +424,13 @@ class ProgramTest(unittest.TestCase):
 
     # each fails if the input is not looked at before something runs or is written
     def test_bad_input_is_refused(self):
-        self.refuses("--only", "(", words=["no regular expression", "expected"])
-        self.refuses("--only", "zebra", words=["names no experiment", "--list"])
+        self.refuses("--only", "(", words=["no regular expression", "expected"], code=2)
+        self.refuses("--only", "zebra", words=["names no experiment", "--list"], code=2)
         self.refuses("--only", "4.10", "--leopard-solve", "/nowhere/solve", words=["/nowhere/solve", "--leopard-solve"])
-        self.refuses("--only", "Figure 4.33", words=["names no experiment", "cannot be decided here"])
+        self.refuses("--only", "Figure 4.33", words=["names no experiment", "cannot be decided here"], code=2)
         self.refuses("--only", "4.5", "--matrices", "/nowhere", words=["/nowhere", "fv3.mtx.gz", "--matrices"])
-        self.refuses("--runs", "3", words=["unrecognized"])
-        self.refuses("--gpu", "--only", "B.2", words=["needs no GPU"])
+        self.refuses("--runs", "3", words=["unrecognized"], code=2)
+        self.refuses("--gpu", "--only", "B.2", words=["needs no GPU"], code=2)
         (self.folder / "fail").write_text("cuda")
         self.refuses("--gpu", "--only", "4.21", words=["no GPU answers"])
 
