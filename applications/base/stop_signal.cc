@@ -4,6 +4,7 @@
 #include <solvers/base/whole_file.h>
 
 #include <csignal>
+#include <cstring>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -14,12 +15,38 @@ namespace leopard
   {
     volatile std::sig_atomic_t stop_signal = 0;
 
+    struct Named
+    {
+      int         number;
+      const char *status;
+    };
+    constexpr Named stop_signals[] = {{SIGTERM, "stopped: SIGTERM"}, {SIGINT, "stopped: SIGINT"}, {SIGHUP, "stopped: SIGHUP"}};
+
+    bool is_ignored(int number)
+    {
+      struct sigaction action = {};
+      return ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+    }
+
+    /** Looked at before main(), as MPI_Init() forgets that SIGHUP is ignored: the run is to outlive its terminal. */
+    const bool under_nohup = is_ignored(SIGHUP);
+
+    /** @return the index of the signal that came; of the first, if none has. */
+    int which()
+    {
+      for (int i = 0; i < static_cast<int>(std::size(stop_signals)); ++i)
+        if (stop_signals[i].number == stop_signal)
+          return i;
+      return 0;
+    }
+
     volatile std::sig_atomic_t is_set_up = 0; ///< under way
 
     /** What the end of a set-up is to write; whole before is_set_up is true. */
     struct Record
     {
-      std::string path, temporary, after_sigterm, after_sigint;
+      std::string              path, temporary;
+      std::vector<std::string> texts; ///< for each of stop_signals
     };
     Record record;
 
@@ -36,19 +63,18 @@ namespace leopard
     {
       if (is_set_up == 0)
         return;
-      const bool         is_sigint = stop_signal == SIGINT;
-      const std::string &text      = is_sigint ? record.after_sigint : record.after_sigterm;
+      const int i = which();
       if (!record.path.empty())
         if (const int file = ::open(record.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666); file >= 0)
           {
-            const bool is_whole = write_all(file, text.data(), text.size());
+            const bool is_whole = write_all(file, record.texts[i].data(), record.texts[i].size());
             if (::close(file) == 0 && is_whole)
               ::rename(record.temporary.c_str(), record.path.c_str());
             else // no room: what was there stays
               ::unlink(record.temporary.c_str());
           }
-      constexpr char sigint[] = "stopped: SIGINT", sigterm[] = "stopped: SIGTERM", where[] = " while mesh and matrices were made\n";
-      write_all(STDOUT_FILENO, is_sigint ? sigint : sigterm, (is_sigint ? sizeof(sigint) : sizeof(sigterm)) - 1);
+      constexpr char where[] = " while mesh and matrices were made\n";
+      write_all(STDOUT_FILENO, stop_signals[i].status, std::strlen(stop_signals[i].status));
       write_all(STDOUT_FILENO, where, sizeof(where) - 1);
       ::_exit(128 + stop_signal);
     }
@@ -64,8 +90,8 @@ namespace leopard
 
   void install_stop_signal_handlers()
   {
-    std::signal(SIGTERM, handle);
-    std::signal(SIGINT, handle);
+    for (const Named &stop : stop_signals)
+      std::signal(stop.number, stop.number == SIGHUP && under_nohup ? SIG_IGN : handle);
     std::signal(SIGALRM, end_set_up);
   }
 
@@ -112,9 +138,9 @@ namespace leopard
       throw_if_stop_requested(comm);
   }
 
-  SetUp::SetUp(const std::string &path, const std::string &after_sigterm, const std::string &after_sigint)
+  SetUp::SetUp(const std::string &path, std::vector<std::string> texts)
   {
-    record    = {path, NewFile::temporary_name(path), after_sigterm, after_sigint};
+    record    = {path, NewFile::temporary_name(path), std::move(texts)};
     is_set_up = 1;
     if (stop_signal != 0)
       ::alarm(1);
@@ -128,11 +154,22 @@ namespace leopard
 
   std::string stop_status()
   {
-    return stop_signal == SIGINT ? "stopped: SIGINT" : "stopped: SIGTERM";
+    return stop_signals[which()].status;
+  }
+
+  std::vector<std::string> stop_statuses()
+  {
+    std::vector<std::string> all;
+    for (const Named &stop : stop_signals)
+      all.emplace_back(stop.status);
+    return all;
   }
 
   int exit_code(const std::string &status)
   {
-    return status == "stopped: SIGINT" ? 128 + SIGINT : status == "stopped: SIGTERM" ? 128 + SIGTERM : 0;
+    for (const Named &stop : stop_signals)
+      if (status == stop.status)
+        return 128 + stop.number;
+    return 0;
   }
 } // namespace leopard

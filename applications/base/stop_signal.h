@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace leopard
 {
@@ -15,7 +16,10 @@ namespace leopard
     using std::runtime_error::runtime_error;
   };
 
-  /** From now on SIGTERM and SIGINT ask the run to stop with a checkpoint; a second one ends the program at once. */
+  /**
+   * From now on SIGTERM, SIGINT and SIGHUP, which comes when the terminal is closed, ask the run to stop with a
+   * checkpoint; a second one ends the program at once. SIGHUP stays ignored where it is, as under nohup.
+   */
   void install_stop_signal_handlers();
 
   /** Whether any rank was asked to stop; once true it stays so. Collective. */
@@ -24,8 +28,7 @@ namespace leopard
   bool stop_requested_here();
 
   /**
-   * Collective. @throws Stopped with the status, "stopped: SIGTERM" or "stopped: SIGINT", if any rank was asked to
-   * stop.
+   * Collective. @throws Stopped with the status, "stopped: SIGTERM" for example, if any rank was asked to stop.
    */
   void throw_if_stop_requested(MPI_Comm comm);
 
@@ -60,19 +63,21 @@ namespace leopard
   class SetUp
   {
   public:
-    /** @param path of a file that is to become one of the texts then, for SIGTERM or SIGINT; empty: none. */
-    SetUp(const std::string &path, const std::string &after_sigterm, const std::string &after_sigint);
+    /** @param path of a file that is to become one of the texts then; empty: none. @param texts one for each status. */
+    SetUp(const std::string &path, std::vector<std::string> texts);
     ~SetUp();
     SetUp(const SetUp &)            = delete;
     SetUp &operator=(const SetUp &) = delete;
   };
 
-  /** "stopped: SIGTERM" or "stopped: SIGINT". */
+  /** "stopped: SIGTERM", "stopped: SIGINT" or "stopped: SIGHUP". */
   std::string stop_status();
+  /** All that there are. */
+  std::vector<std::string> stop_statuses();
 
   /**
-   * 130 or 143 (128 and the number of the signal) for the status of a run that a signal has stopped, as a shell says
-   * it; 0 for others.
+   * 129, 130 or 143 (128 and the number of the signal) for the status of a run that a signal has stopped, as a shell
+   * says it; 0 for others.
    */
   int exit_code(const std::string &status);
 } // namespace leopard

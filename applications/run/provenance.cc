@@ -94,15 +94,15 @@ namespace leopard
     if (rank != 0 || n_ranks != n_all || takes_turns())
       return nullptr;
     if (!may_write && !has_written)
-      return std::make_unique<SetUp>("", "", "");
-    std::string texts[2];
-    for (const int i : {0, 1})
+      return std::make_unique<SetUp>("", std::vector<std::string>());
+    std::vector<std::string> texts;
+    for (const std::string &status : stop_statuses())
       {
-        (*content)["status"] = i == 0 ? "stopped: SIGTERM" : "stopped: SIGINT";
-        texts[i]             = text();
+        (*content)["status"] = status;
+        texts.push_back(text());
       }
     (*content)["status"] = "running";
-    return std::make_unique<SetUp>(path, texts[0], texts[1]);
+    return std::make_unique<SetUp>(path, std::move(texts));
   }
 
   void Provenance::write_now()

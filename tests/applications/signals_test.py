@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SIGTERM and Ctrl-C wherever the program is: it stops soon, says so, and goes on with --resume."""
+"""SIGTERM, Ctrl-C and SIGHUP wherever the program is: it stops soon, says so, and goes on with --resume."""
+import fcntl
 import os
 import pathlib
+import pty
 import signal
 import subprocess
+import termios
 import time
 
 from program import FILES, ROOT, Program
@@ -65,6 +68,31 @@ class Signals(Program):
         self.assertNotIn("pattern of u at", said)  # the disturbance of time zero is none
         self.leopard(TINY, *settings[:1], "Mesh/Global refinements=7", options=["--resume"])
         self.assertEqual(self.run_json("tiny_turing")["status"], "finished")
+
+    def test_a_terminal_that_is_closed(self):
+        """The log goes to a terminal that is no more; nothing but what is printed there is lost."""
+        settings = ["Time stepping/End time=1000"]
+        for ignored in (False, True):  # as with nohup
+            with self.subTest(ignored=ignored):
+                ours, its = pty.openpty()
+
+                def begin():
+                    fcntl.ioctl(its, termios.TIOCSCTTY, 0)
+                    signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
+
+                process = subprocess.Popen(self.command(TINY, *settings, options=["--overwrite"]), cwd=self.folder, stdin=its, stdout=its, stderr=its, start_new_session=True, preexec_fn=begin)
+                os.close(its)
+                said = b""
+                while b"\nstep" not in said:
+                    said += os.read(ours, 1000)
+                os.close(ours)
+                if ignored:
+                    time.sleep(2)
+                    self.assertIsNone(process.poll())
+                    process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.wait(300), 128 + (signal.SIGTERM if ignored else signal.SIGHUP))
+                self.assertEqual(self.run_json("tiny_turing")["status"], "stopped: SIGTERM" if ignored else "stopped: SIGHUP")
+                self.assertTrue(list((self.folder / "output/tiny_turing/checkpoints").iterdir()))
 
     def test_two_ranks(self):
         settings = ["Time stepping/Engine=general", "Newton/Forcing=fixed iterations", "Newton/Linear iterations=100000000", "Linear solver/Method=async"]
