@@ -199,43 +199,49 @@ namespace leopard
     });
   }
 
+  namespace
+  {
+    /** What the folder of a run without a checkpoint says it was begun with, as a checkpoint's metadata. Collective. */
+    json begun_with(const RunDirectory &directory, MPI_Comm comm)
+    {
+      const auto content = [&](const char *name) {
+        return dealii::Utilities::MPI::broadcast(comm, dealii::Utilities::MPI::this_mpi_process(comm) == 0 ? content_of(directory.path(name)) : "");
+      };
+      json       result = {{"parameters", content("parameters_all.prm")}};
+      const json report = json::parse(content("run.json"), nullptr, false);
+      for (const char *key : {"mesh_file", "pictures"})
+        if (report.is_object() && report.contains(key))
+          result[key] = report[key];
+      return result;
+    }
+  } // namespace
+
   Beginning find_beginning(RunDirectory &directory, const Parameters &parameters, Log &log, MPI_Comm comm)
   {
     Beginning beginning;
-    beginning.checkpoint = Checkpoints(directory, comm).newest(log);
-    if (!beginning.checkpoint)
-      {
-        const std::string path = directory.path("parameters_all.prm");
-        beginning.changes      = changed_entries(
-          dealii::Utilities::MPI::broadcast(comm, dealii::Utilities::MPI::this_mpi_process(comm) == 0 ? content_of(path) : ""), parameters);
-        std::string mistakes;
-        for (const ChangedEntry &change : beginning.changes)
-          if (on_resume(change.entry, parameters.problem->time_dependent()) == OnResume::fixed)
-            mistakes += "\n  " + describe(change);
-        if (!mistakes.empty())
-          throw Error("the run in '" + directory.path() + "', which has no checkpoint yet, is to begin anew with these parameters:" + mistakes +
-                      "\n  expected: the values that it was begun with; --overwrite, or another 'Run/Directory'");
-        return beginning;
-      }
-    const Checkpoints::Found &found = *beginning.checkpoint;
-    const std::string         where = "the run in '" + directory.path() + "' cannot go on from its checkpoint '" + found.directory + "'";
-    if (!found.metadata->contains("parameters"))
+    beginning.checkpoint       = Checkpoints(directory, comm).newest(log);
+    const auto       &found    = beginning.checkpoint;
+    const json        metadata = found ? *found->metadata : begun_with(directory, comm);
+    const std::string where    = "the run in '" + directory.path() + "' " +
+                              (found ? "cannot go on from its checkpoint '" + found->directory + "'" : "has no checkpoint yet and cannot begin anew");
+    if (!metadata.contains("parameters"))
       throw Error(where + ": it does not say with which parameters it was made\n  expected: a checkpoint of this version; --overwrite to start anew");
     std::string mistakes;
-    for (const ChangedEntry &change : changed_entries(found.metadata->at("parameters"), parameters))
+    for (const ChangedEntry &change : changed_entries(metadata.at("parameters"), parameters))
       {
         const OnResume allowed = on_resume(change.entry, parameters.problem->time_dependent());
         if (allowed == OnResume::fixed)
           mistakes += "\n  " + describe(change);
-        else if (allowed == OnResume::further && !why_too_short(parameters, found).empty())
-          mistakes += "\n  " + describe(change) + why_too_short(parameters, found);
+        else if (allowed == OnResume::further && found && !why_too_short(parameters, *found).empty())
+          mistakes += "\n  " + describe(change) + why_too_short(parameters, *found);
         beginning.changes.push_back(change);
       }
-    if (mistakes.empty()) // another domain is named already
-      if (const std::string change = changed_mesh_file(parameters, found.metadata->value("mesh_file", json()), comm); !change.empty())
+    const bool names_files = found || metadata.contains("mesh_file"); // else it was killed before it had looked at them
+    if (mistakes.empty() && names_files)                              // another domain is named already
+      if (const std::string change = changed_mesh_file(parameters, metadata.value("mesh_file", json()), comm); !change.empty())
         mistakes += "\n  " + change;
-    if (mistakes.empty())
-      if (const std::string change = changed_pictures(parameters, found.metadata->value("pictures", json()), comm); !change.empty())
+    if (mistakes.empty() && names_files)
+      if (const std::string change = changed_pictures(parameters, metadata.value("pictures", json()), comm); !change.empty())
         mistakes += "\n  " + change;
     if (!mistakes.empty())
       throw Error(where + " with these parameters:" + mistakes +

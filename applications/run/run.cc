@@ -119,6 +119,8 @@ namespace leopard
           report_unused_entries(context, false);
         else
           report_changes(context);
+        if (has_begun)
+          provenance.write(); // with the files that it is begun with, to which --resume holds it before there is a checkpoint, too
         status = run_simulation(context);
       }
     catch (const Stopped &stopped)

@@ -83,8 +83,8 @@ namespace leopard
   {
     if (!has_gpu_column && !has_cpu_column)
       return;
-    // NVML takes some milliseconds, as long as hundreds of steps of a small problem, and its counter moves every tenth
-    // of a second
+    // with NVML a line of statistics took 3.5 ms longer than without, as hundreds of steps of a small problem do, and
+    // its counter moves every tenth of a second
     constexpr double fresh = 0.1;
     if (!last_read || Utilities::MPI::max(since_last_read.seconds(), comm) >= fresh)
       {

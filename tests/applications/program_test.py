@@ -217,6 +217,23 @@ class Checkpoints(Program):
         self.assertEqual(children, "")
         self.assertNotRegex(libraries, "mca_(mtl|btl_tcp)")
 
+    def test_killed_before_the_first_checkpoint_and_the_mesh_file_changed(self):
+        """Its content counts, as with a checkpoint."""
+        mesh = self.folder / "m.msh"
+        mesh.write_text((ROOT / "meshes/fish.msh").read_text(encoding="utf-8"), encoding="utf-8")
+        file = self.folder / "of_file.prm"
+        file.write_text(TINY.read_text(encoding="utf-8"), encoding="utf-8")
+        settings = ["Mesh/Domain=file", "Mesh/File=m.msh", "Mesh/Global refinements=0", "Discretization/Method=finite elements", "Time stepping/Step size=1e-6"]
+        process = subprocess.Popen(self.command(file, *settings, options=["--overwrite"]), cwd=self.folder, stdout=subprocess.PIPE, text=True)
+        for line in process.stdout:
+            if line.startswith("step"):
+                break
+        process.kill()
+        process.communicate()
+        mesh.write_text(mesh.read_text(encoding="utf-8").replace("0.6340127421707212", "0.6340128421707212"), encoding="utf-8")
+        error = self.leopard(file, *settings, options=["--resume"], fails=True)
+        self.assertRegex(error, r"no checkpoint yet.*\n *the mesh file '.*m.msh' has another content")
+
     def test_sigterm_stops_with_a_checkpoint(self):
         reference = self.reference()
         process = subprocess.Popen(self.command(TINY, *self.SETTINGS, options=["--overwrite"]), cwd=self.folder, stdout=subprocess.PIPE, text=True)
