@@ -85,10 +85,6 @@ ON_GPU = (
      "smoothing step on one core, so that one step is best for either"),
     (r"^gauss-seidel: the time of residuals and transfers follows",
      "a single run, in which caches are warmer in some cycles than in others; just beyond the edge"),
-    (r"^fv3: runs never differ by more than 1 percent",
-     ONE_LAUNCH + "the rates of runs differ by that, which adds up over thousands of iterations"),
-    (r"^fv[13]: async-\(5\) is about twice as fast as Gauss-Seidel",
-     ONE_LAUNCH + "with those of the iteration before (the host's synchronous schedule) the claim is met"),
     (r"^blocks of four mesh lines", ONE_LAUNCH + "with those of the iteration before (the host's synchronous schedule) the claim is met"),
     (r"^fv1: CG is about a third faster than async-\(5\)",
      "an iteration of CG has several launches and waits for dot products, while iterations of async-(5) share a launch: on 9,604 "

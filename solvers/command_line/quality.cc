@@ -32,7 +32,7 @@ namespace leopard::command_line
   Quality quality_of(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b)
   {
     constexpr double    unit = std::numeric_limits<double>::epsilon() / 2.;
-    std::vector<double> r(A.n_rows), absolutes(A.n_rows);
+    std::vector<double> r(A.n_rows), rounding(A.n_rows), part(A.n_rows);
     parallel_for(*shared_thread_pool(0), A.n_rows, 4096, [&](long begin, long end) {
       for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
         {
@@ -43,8 +43,9 @@ namespace leopard::command_line
               sum -= term;
               absolute += std::abs(term);
             }
-          r[i]         = static_cast<double>(sum);
-          absolutes[i] = static_cast<double>(absolute);
+          r[i]        = static_cast<double>(sum);
+          rounding[i] = static_cast<double>(unit * absolute); // of sums beyond the range of double, too
+          part[i]     = absolute > 0.L ? static_cast<double>(std::abs(sum) / absolute) : 0.;
         }
     });
     SafeNorm residual, terms;
@@ -52,9 +53,9 @@ namespace leopard::command_line
     for (int i = 0; i < A.n_rows; ++i)
       {
         residual.add(r[i]);
-        if (const double part = absolutes[i] > 0. ? std::abs(r[i]) / absolutes[i] : 0.; !(part <= of_each_row)) // NaN stays
-          of_each_row = part;
-        terms.add(unit * absolutes[i] + std::numeric_limits<double>::denorm_min());
+        if (!(part[i] <= of_each_row)) // NaN stays
+          of_each_row = part[i];
+        terms.add(rounding[i] + std::numeric_limits<double>::denorm_min());
       }
     Quality quality;
     if (const double norm_b = norm(b); norm_b > 0.)

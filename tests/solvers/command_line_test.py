@@ -322,6 +322,13 @@ class Solving(Program):
                                                           "d.mtx", "--backend", "host", code=1)[1])
         self.assertNotIn("single precision", self.run_it("singular.mtx", "--method", "cg", "--preconditioner", "multigrid", "--precision", "automatic", "--rhs",
                                                          "d.mtx", "--backend", "host"))
+        # nearly singular: single precision would not know it from singular
+        nearly = {(i, j): value * (1. + 0.5 * math.sin(i + j)) for (i, j), value in singular.items() if i != j}
+        for i, j in list(nearly):
+            nearly[i, i] = nearly.get((i, i), 1e-9) - nearly[i, j]
+        self.matrix("nearly.mtx", nearly, 400)
+        said = self.run_it("nearly.mtx", "--method", "cg", "--preconditioner", "multigrid", "--precision", "automatic", "--rhs", "d.mtx", "--backend", "host")
+        self.assertNotIn("single precision", said)
         self.refused("grid.mtx", "--method", "automatic", "--precision", "mixed", says="--precision mixed")
         self.refused("grid.mtx", "--method", "cg", "--preconditioner", "ic", "--precision", "mixed", says="--precision")
 
