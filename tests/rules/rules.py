@@ -72,7 +72,7 @@ def public_headers(root):
     """The headers of each room of the library that has a list of public ones in its CMakeLists.txt."""
     result = {}
     for path in sorted((root / "solvers").glob("*/CMakeLists.txt")):
-        match = re.search(r"leopard_add_room\(PUBLIC([^)]*)\)", path.read_text())
+        match = re.search(r"leopard_add_room\(PUBLIC([^)]*?)(?: APART [^)]*)?\)", path.read_text())
         if match:
             room = path.parent.relative_to(root).as_posix()
             result[room] = {f"{room}/{name}" for name in match[1].split() if name != "INTERNAL"}
@@ -197,7 +197,8 @@ def with_headers(root, name, known):
 
 
 def tidy(root, clang_tidy, build):
-    """Several at once; a source that was found good is not looked at again until it, a header of the project, its compilation or the checks change."""
+    """Several at once, those that are compiled together (cmake/LeopardTogether.cmake) as one source; what was found good is not looked at again until a source in it, a header of
+    the project, its compilation or the checks change."""
     names = [name for _, name in sources(root) if name.endswith(".cc") and not name.endswith("_stub.cc")
              and name.startswith(("solvers/", "applications/reaction_diffusion/", "applications/studies/papers/")) and not re.match("solvers/(dealii|distributed)/", name)]
     version = subprocess.run([clang_tidy, "--version"], capture_output=True, check=True).stdout
@@ -205,31 +206,38 @@ def tidy(root, clang_tidy, build):
     entries = json.loads((pathlib.Path(build) / "compile_commands.json").read_text())
     entries = [entry for entry in entries if " -o tests/" not in entry["command"]]  # tests compile some sources once more, with other warnings
     commands = {str(pathlib.Path(entry["file"])): entry["command"] for entry in entries}
+    place = {}  # of a source: what the compiler is given
+    for file in commands:
+        if "/together/" in file:
+            place.update((included, file) for included in re.findall("#include <(.*?)>", pathlib.Path(file).read_text()))
+    units = {}
+    for name in names:
+        units.setdefault(place.get(name, str(root / name)), []).append(name)
     good = pathlib.Path(build) / "tidy"
     good.mkdir(exist_ok=True)
     (good / "compile_commands.json").write_text(json.dumps(entries))
     known = {}
 
-    def key(name):
-        text = common + commands.get(str(root / name), "")
-        for path in with_headers(root, name, known):
+    def key(unit):
+        text = common + commands.get(unit, "")
+        for path in sorted(set().union(*(with_headers(root, name, known) for name in units[unit]))):
             text += path + hashlib.sha256((root / path).read_bytes()).hexdigest()
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def check(name):
-        mark, wanted = good / name.replace("/", "_"), key(name)
+    def check(unit):
+        mark, wanted = good / units[unit][0].replace("/", "_"), key(unit)
         if mark.is_file() and mark.read_text() == wanted:
             return None
         # what GCC calls a promotion is an error of the build; clang counts arguments of functions, too
         flags = [f"--extra-arg=-Wno-{warning}" for warning in ("double-promotion", "float-conversion")]
-        result = subprocess.run([clang_tidy, "-p", good, "--quiet", "--warnings-as-errors=*", *flags, root / name], capture_output=True, text=True)
+        result = subprocess.run([clang_tidy, "-p", good, "--quiet", "--warnings-as-errors=*", *flags, unit], capture_output=True, text=True)
         if result.returncode:
             return result.stdout + result.stderr[-500:]
         mark.write_text(wanted)
         return None
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield from filter(None, pool.map(check, names))
+        yield from filter(None, pool.map(check, sorted(units, key=lambda unit: -len(units[unit]))))  # the long ones first
 
 
 def main():

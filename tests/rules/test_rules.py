@@ -141,7 +141,8 @@ class Rules(unittest.TestCase):
 
             def looked_at(violations=0, command=""):
                 said.write_text("")
-                (root / "compile_commands.json").write_text(json.dumps([{"file": str(root / "solvers/b.cc"), "command": command}]))
+                files = [root / "solvers/b.cc", *(root / "together").glob("*")]
+                (root / "compile_commands.json").write_text(json.dumps([{"file": str(file), "command": command} for file in files]))
                 self.assertEqual(len(list(rules.tidy(root, program, root))), violations)
                 return sorted(said.read_text().split())
 
@@ -155,6 +156,13 @@ class Rules(unittest.TestCase):
                 self.assertEqual(looked_at(violations=1, command="c++ -O3"), ["b.cc"])
             (root / ".clang-tidy").write_text("Checks: two\n")
             self.assertEqual(looked_at(violations=1, command="c++ -O3"), ["a.cc", "b.cc"])
+
+            (root / "solvers/c.cc").write_text("int c;\n")
+            (root / "together").mkdir()
+            (root / "together/all.cc").write_text("#include <solvers/a.cc> // as the build\n#include <solvers/c.cc>\n")
+            self.assertEqual(looked_at(violations=1, command="c++ -O3"), ["all.cc", "b.cc"])
+            (root / "solvers/c.cc").write_text("int c = 1;\n")
+            self.assertEqual(looked_at(violations=1, command="c++ -O3"), ["all.cc", "b.cc"])
 
     def test_comparisons(self):
         for name, line in (
