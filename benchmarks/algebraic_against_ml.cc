@@ -5,6 +5,7 @@
 //
 //   algebraic_against_ml [--backend cuda] [--threads 0] [--pelt-mesh meshes/leopard_pelt.msh]
 //   mpirun -np 16 algebraic_against_ml --ml
+#include <solvers/base/stopwatch.h>
 #include <solvers/dealii/own_rows.h>
 #include <solvers/dealii/trilinos_matrix.h>
 #include <solvers/device/device_vector.h>
@@ -36,7 +37,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -58,11 +58,6 @@ namespace
     int         n_threads = 0, repetitions = 5;
     int         pelt = 5, adaptive = 9, elastic = 60; ///< refinements; refinements; cells a side. 0: not
   };
-
-  double seconds()
-  {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
 
   double right_hand_side(std::size_t row)
   {
@@ -218,15 +213,15 @@ namespace
           KrylovResult                           result;
           for (int repetition = -1; repetition < arguments.repetitions; ++repetition)
             {
-              double     start     = seconds();
+              double     start     = now();
               const auto multigrid = std::make_shared<Multigrid<double>>(A, aggregation, options);
               const auto own       = multigrid->matrix_on_device();
               const auto M         = make_preconditioner(multigrid);
               const auto solver    = own.n_rows > 0 ? make_cg(own, cg, M) : make_cg(A, cg, M);
               if (backend == Backend::cuda)
                 device::synchronize();
-              const double set_up = seconds() - start;
-              start               = seconds();
+              const double set_up = now() - start;
+              start               = now();
               std::fill(x.begin(), x.end(), 0.);
               if (backend == Backend::cuda) // with the copies of b and x
                 {
@@ -237,7 +232,7 @@ namespace
               else
                 result = solver->solve(x.data(), b.data());
               if (repetition >= 0)
-                times.emplace_back(set_up, seconds() - start);
+                times.emplace_back(set_up, now() - start);
             }
           const std::vector<double> zero(b.size(), 0.);
           report(std::string("aggregation, V(") + std::to_string(steps) + "," + std::to_string(steps) + "), " + smoother + ", " + to_string(backend),
@@ -294,16 +289,16 @@ namespace
           {
             x = 0.;
             MPI_Barrier(comm);
-            const double                              start = seconds();
+            const double                              start = now();
             dealii::TrilinosWrappers::PreconditionAMG amg;
             amg.initialize(A, data);
             MPI_Barrier(comm);
-            const double          middle = seconds();
+            const double          middle = now();
             dealii::SolverControl control(1000, tolerance * b.l2_norm());
             dealii::SolverCG<HostVector>(control).solve(A, x, b, amg);
             MPI_Barrier(comm);
             if (repetition >= 0)
-              times.emplace_back(middle - start, seconds() - middle);
+              times.emplace_back(middle - start, now() - middle);
             iterations = static_cast<int>(control.last_step());
           }
         const double residual = A.residual(r, x, b) / b.l2_norm();

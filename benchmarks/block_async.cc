@@ -4,6 +4,7 @@
 #include "conjugate_gradients.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/base/stopwatch.h>
 #include <solvers/block_async/block_async.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_vector.h>
@@ -17,7 +18,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -27,11 +27,6 @@
 namespace
 {
   using namespace leopard;
-
-  double now()
-  {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
 
   struct Times
   {

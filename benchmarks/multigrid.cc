@@ -5,6 +5,7 @@
 #include "tensor_elements.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/base/stopwatch.h>
 #include <solvers/krylov/cg.h>
 #include <solvers/matrix/device_matrix.h>
 #include <solvers/matrix/generators.h>
@@ -16,7 +17,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -40,11 +40,6 @@ namespace
     bool                     with_cg = false, sixteen_bits = false;
     double                   bandwidth = 0.; ///< bytes a second of a copy, read and written
   };
-
-  double now()
-  {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
 
   struct Times
   {
@@ -384,11 +379,11 @@ namespace
            << solve.largest << ',' << *fewest << ',' << *most << ',' << result.convergence_factor() << ',' << residual << ',' << failures << '\n';
   }
 
-  std::shared_ptr<Preconditioner<double>> in_double(std::shared_ptr<Preconditioner<double>> M)
+  std::shared_ptr<Preconditioner<double>> for_double(std::shared_ptr<Preconditioner<double>> M)
   {
     return M;
   }
-  std::shared_ptr<Preconditioner<double>> in_double(std::shared_ptr<Preconditioner<float>> M)
+  std::shared_ptr<Preconditioner<double>> for_double(std::shared_ptr<Preconditioner<float>> M)
   {
     return make_rounded_preconditioner<float>(std::move(M));
   }
@@ -420,14 +415,18 @@ namespace
       multigrid          = std::make_shared<Multigrid<Number>>(A, AggregationOptions(), options);
       levels             = now() - start;
       const auto own     = multigrid->matrix_on_device();
-      const auto M       = in_double(make_preconditioner(multigrid));
+      const auto M       = for_double(make_preconditioner(multigrid));
       solver             = own.n_rows > 0 ? make_cg(own, cg, M) : make_cg(A, cg, M);
     });
-    Multigrid<double>                     exact(A, AggregationOptions(), options); // for products
-    Vectors                               vectors(exact);
-    KrylovResult                          result;
-    int                                   failures = 0;
-    const Times                           solve    = measure(on_device, settings.repetitions, [&] {
+    std::shared_ptr<Multigrid<double>>    in_double; // for products
+    if constexpr (std::is_same_v<Number, double>)
+      in_double = multigrid;
+    else
+      in_double = std::make_shared<Multigrid<double>>(A, AggregationOptions(), options);
+    Vectors      vectors(*in_double);
+    KrylovResult result;
+    int          failures = 0;
+    const Times  solve    = measure(on_device, settings.repetitions, [&] {
       vectors.clear();
       result = solver->solve(vectors.x(), vectors.b());
       failures += result.converged ? 0 : 1;
@@ -449,7 +448,7 @@ namespace
                 solve.smallest * 1e3,
                 solve.largest * 1e3,
                 result.n_iterations,
-                vectors.relative_residual(exact),
+                vectors.relative_residual(*in_double),
                 failures,
                 set_up.median + solve.median);
     std::fflush(stdout);

@@ -8,6 +8,7 @@
 //
 // Other work on the machine only adds time: the fastest of the repetitions counts, of alternating calls the fastest of
 // all.
+#include <solvers/base/stopwatch.h>
 #include <solvers/dealii/trilinos_matrix.h>
 #include <solvers/matrix/stencil.h>
 #include <solvers/multigrid/find_stencil.h>
@@ -22,7 +23,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -54,11 +54,6 @@ namespace
 
     double total() const { return set_up + solve; }
   };
-
-  double seconds()
-  {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
 
   /** The fastest of some samples, after one that warms up, if the settings of this name are wanted. */
   void report(const std::string &name, const Arguments &arguments, bool speaks, const std::function<Sample()> &run)
@@ -99,14 +94,14 @@ namespace
     for (int i = 0; i < A.n_rows; ++i)
       b[i] = right_hand_side(i);
     Sample            sample;
-    const double      start     = seconds();
+    const double      start     = now();
     Multigrid<double> multigrid = make_multigrid();
-    const double      middle    = seconds();
+    const double      middle    = now();
     StoppingCriteria  criteria;
     criteria.relative_tolerance = tolerance;
     criteria.max_iterations     = 100;
     const SolveResult result    = multigrid.solve(x.data(), b.data(), criteria);
-    const double      end       = seconds();
+    const double      end       = now();
     sample.set_up               = middle - start;
     sample.solve                = end - middle;
     sample.iterations           = result.n_iterations;
@@ -176,15 +171,15 @@ namespace
     b.compress(dealii::VectorOperation::insert);
     MPI_Barrier(comm);
     Sample                                    sample;
-    const double                              start = seconds();
+    const double                              start = now();
     dealii::TrilinosWrappers::PreconditionAMG amg;
     amg.initialize(A, data);
     MPI_Barrier(comm);
-    const double          middle = seconds();
+    const double          middle = now();
     dealii::SolverControl control(1000, tolerance * b.l2_norm());
     dealii::SolverCG<HostVector>(control).solve(A, x, b, amg);
     MPI_Barrier(comm);
-    const double end  = seconds();
+    const double end  = now();
     sample.set_up     = middle - start;
     sample.solve      = end - middle;
     sample.iterations = static_cast<int>(control.last_step());

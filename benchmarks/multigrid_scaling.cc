@@ -2,6 +2,7 @@
 // Weak and strong scaling of the distributed multigrid cycle for stencils, one GPU a rank: mpirun -n 1, 2, 4 ...
 // multigrid_scaling
 #include <solvers/base/errors.h>
+#include <solvers/base/stopwatch.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_vector.h>
 #include <solvers/distributed/mpi/mpi_transport.h>
@@ -12,7 +13,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -24,11 +24,6 @@ namespace
   using namespace leopard;
 
   int rank = 0, n_ranks = 1;
-
-  double now()
-  {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
 
   double largest(double value)
   {

@@ -2,6 +2,7 @@
 // Triangular solves with incomplete factors: exact ones (on a GPU cuSPARSE's, on the host substitution) against
 // block-asynchronous ones, a solve by itself and in conjugate gradients with IC(0).
 #include <solvers/base/errors.h>
+#include <solvers/base/stopwatch.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_vector.h>
 #include <solvers/krylov/cg.h>
@@ -12,7 +13,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -21,11 +21,6 @@
 namespace
 {
   using namespace leopard;
-
-  double now()
-  {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
 
   /** Milliseconds of a call, the smallest mean of five times ten. */
   double milliseconds(const std::function<void()> &call, bool on_device)

@@ -5,6 +5,7 @@
 #include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/norms.h>
+#include <solvers/base/stopwatch.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_vector.h>
 
@@ -14,7 +15,6 @@
 #include <deal.II/lac/vector_memory.templates.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 
@@ -24,11 +24,6 @@ namespace leopard
 
   namespace
   {
-    double now()
-    {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-    }
-
     /** The problem's vectors in the memory of the multigrid. */
     template <typename VectorType>
     VectorType make_vector(std::size_t n)

@@ -5,13 +5,19 @@
 
 namespace leopard
 {
+  /** Seconds of a clock that is never set back, of which differences count. */
+  inline double now()
+  {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+
   /** Wall time since it was made. */
   class Stopwatch
   {
   public:
-    double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
+    double seconds() const { return now() - start; }
 
   private:
-    std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+    double start = now();
   };
 } // namespace leopard

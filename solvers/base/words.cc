@@ -42,10 +42,10 @@ namespace leopard
     return best;
   }
 
-  std::string short_text(double value)
+  std::string short_text(double value, int digits)
   {
-    char text[32];
-    std::snprintf(text, sizeof(text), "%g", value);
+    char text[40];
+    std::snprintf(text, sizeof(text), "%.*g", digits, value);
     return text;
   }
 

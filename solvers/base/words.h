@@ -15,8 +15,8 @@ namespace leopard
   /** "a, b, c", or with the last separator " and " "a, b and c". */
   std::string joined(const std::vector<std::string> &words, const std::string &separator = ", ", const std::string &last_separator = "");
 
-  /** A number for a message: "%g", at most six digits. */
-  std::string short_text(double value);
+  /** A number for a message: "%g", with at most so many digits. */
+  std::string short_text(double value, int digits = 6);
 
   /**
    * The text of a message with the middle of each very long line left out, and the number of characters there: what it

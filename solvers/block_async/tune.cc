@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune.h"
 
+#include <solvers/base/stopwatch.h>
+#include <solvers/base/words.h>
+
 #include "../base/errors.h"
 #include "../device/device.h"
 #include "../device/device_vector.h"
@@ -9,9 +12,7 @@
 #include "prediction.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <set>
 
@@ -25,18 +26,6 @@ namespace leopard
   namespace
   {
     constexpr double reduction = 1e-4; ///< of the residual, at which a candidate's run ends
-
-    double now()
-    {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-    }
-
-    std::string number(double value, int digits = 3)
-    {
-      char text[40];
-      std::snprintf(text, sizeof(text), "%.*g", digits, value);
-      return text;
-    }
 
     /** Of all rows, but for rounding. */
     bool has_zero_row_sums(const CrsMatrix<double> &A)
@@ -114,9 +103,9 @@ namespace leopard
         try_execution(0.88);
         confirm();
         if (!found)
-          throw ConvergenceFailure("tuning: none of the " + std::to_string(n_tried) + " candidates converges in " + number(now() - start) +
+          throw ConvergenceFailure("tuning: none of the " + std::to_string(n_tried) + " candidates converges in " + short_text(now() - start, 3) +
                                    " s for this matrix\n  expected: a matrix for which a block-asynchronous iteration converges, or more time");
-        report("chosen: " + describe(best) + ": " + number(best.seconds_a_digit) + " s a digit");
+        report("chosen: " + describe(best) + ": " + short_text(best.seconds_a_digit, 3) + " s a digit");
         return best;
       }
 
@@ -143,8 +132,8 @@ namespace leopard
       {
         const BlockAsyncOptions &o    = choice.options;
         std::string              text = (request.partition ? "" : to_string(choice.shape) + " ") + "blocks of " + std::to_string(o.block_size) +
-                           ", k = " + std::to_string(o.local_iterations) + ", omega = " + number(o.omega, 4) +
-                           ", momentum = " + number(o.momentum, 4);
+                           ", k = " + std::to_string(o.local_iterations) + ", omega = " + short_text(o.omega, 4) +
+                           ", momentum = " + short_text(o.momentum, 4);
         return o.backend == Backend::cuda ? text + ", " + to_string(o.execution) : text;
       }
 
@@ -160,15 +149,15 @@ namespace leopard
         const ExtremeEigenvalues e = spectrum::estimate_extreme(A, 0.01, 0.15 * request.seconds);
         if (!(e.smallest > 0.))
           {
-            report("smallest eigenvalue " + number(e.smallest) + ", not positive definite: no momentum, no tau scaling");
+            report("smallest eigenvalue " + short_text(e.smallest, 3) + ", not positive definite: no momentum, no tau scaling");
             return;
           }
         eigenvalues = e;
-        report("eigenvalues of D^-1 A: " + number(e.smallest, 4) + " to " + number(e.largest, 4));
+        report("eigenvalues of D^-1 A: " + short_text(e.smallest, 4) + " to " + short_text(e.largest, 4));
         if (e.largest >= 2.)
           {
             base.options.omega = tau_scaling(e);
-            report("Jacobi diverges: beginning with omega = tau = " + number(base.options.omega, 4));
+            report("Jacobi diverges: beginning with omega = tau = " + short_text(base.options.omega, 4));
           }
       }
 
@@ -257,8 +246,8 @@ namespace leopard
                 report(name + to_string(result.status) + " after " + std::to_string(result.n_iterations) + " iterations, dropped");
                 return;
               }
-            report(name + number(choice.seconds_a_digit) + " s a digit (" + std::to_string(result.n_iterations) + " iterations, factor " +
-                   number(result.final_residual / result.initial_residual) + ", " + number(result.seconds) + " s)");
+            report(name + short_text(choice.seconds_a_digit, 3) + " s a digit (" + std::to_string(result.n_iterations) + " iterations, factor " +
+                   short_text(result.final_residual / result.initial_residual, 3) + ", " + short_text(result.seconds, 3) + " s)");
             converging.push_back(choice);
             if (found && choice.seconds_a_digit >= best.seconds_a_digit)
               return;

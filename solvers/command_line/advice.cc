@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advice.h"
 
+#include <solvers/base/words.h>
+
 #include "../base/errors.h"
 #include "../base/norms.h"
 #include "../matrix/analysis.h"
@@ -31,7 +33,7 @@ namespace leopard::command_line
 
     std::string count(double n)
     {
-      return number(std::ceil(n), n < 1e6 ? 7 : 3);
+      return short_text(std::ceil(n), n < 1e6 ? 7 : 3);
     }
 
     bool below_one(double radius)
@@ -50,8 +52,8 @@ namespace leopard::command_line
       const double             chebyshev   = a_digit(std::sqrt(momentum_parameters(eigenvalues).momentum));
       std::string              text;
       if (!a.method().has_interval)
-        text += "--method chebyshev, about " + count(chebyshev) + " iterations a digit for the eigenvalues " + number(found.smallest_eigenvalue, 4) +
-                " to " + number(found.largest_eigenvalue, 4) + " of D^-1 A; ";
+        text += "--method chebyshev, about " + count(chebyshev) + " iterations a digit for the eigenvalues " +
+                short_text(found.smallest_eigenvalue, 4) + " to " + short_text(found.largest_eigenvalue, 4) + " of D^-1 A; ";
       if (below_one(found.spectral_radius_abs))
         text += options_for_more_a_block() + (a.method().has_blocks && !a.momentum_from_matrix ? "; or --momentum automatic" : "");
       else
@@ -73,13 +75,13 @@ namespace leopard::command_line
     constexpr std::array<Unit, 4> units = {{{365.25 * 86400., "years"}, {86400., "days"}, {3600., "hours"}, {60., "minutes"}}};
     for (const Unit &unit : units)
       if (seconds >= 2. * unit.seconds)
-        return number(seconds / unit.seconds, 2) + " " + unit.name;
-    return number(seconds, 3) + " s";
+        return short_text(seconds / unit.seconds, 2) + " " + unit.name;
+    return short_text(seconds, 3) + " s";
   }
 
   std::string rate_text(double factor)
   {
-    return "the factor " + number(factor, 6) + " an iteration (" + count(std::max(1., a_digit(factor))) + " iterations a digit)";
+    return "the factor " + short_text(factor, 6) + " an iteration (" + count(std::max(1., a_digit(factor))) + " iterations a digit)";
   }
 
   double SlowPart::iterations_to(double goal) const
@@ -136,8 +138,8 @@ namespace leopard::command_line
     const bool   is_slow = of_slow_part > at_this_rate;
     const double in_all  = result.n_iterations + std::max(at_this_rate, of_slow_part);
     return "at " + rate_text(is_slow ? slow->factor : factor) + (is_slow ? " of the slowest part of the error" : "") + " the tolerance " +
-           number(tolerance) + " takes " + (is_slow && slow->settled ? "about " : "at least ") + count(in_all) + " global iterations in all, " +
-           duration(result.seconds * in_all / result.n_iterations);
+           short_text(tolerance, 3) + " takes " + (is_slow && slow->settled ? "about " : "at least ") + count(in_all) +
+           " global iterations in all, " + duration(result.seconds * in_all / result.n_iterations);
   }
 
   std::string what_helps(const MatrixAnalysis &found, const Arguments &a)
@@ -145,11 +147,11 @@ namespace leopard::command_line
     if (found.has_eigenvalues && found.smallest_eigenvalue > rounding)
       return for_positive_definite(found, a);
     if (found.has_eigenvalues && found.smallest_eigenvalue > -rounding)
-      return "the matrix is singular up to rounding (lambda_1 = " + number(found.smallest_eigenvalue, 6) +
+      return "the matrix is singular up to rounding (lambda_1 = " + short_text(found.smallest_eigenvalue, 6) +
              " of D^-1 A): fix a value in it, as a Dirichlet condition does; as it is, no method of leopard-solve converges but for a --rhs in its "
              "range";
     if (found.has_eigenvalues)
-      return "the matrix is not positive definite (lambda_1 = " + number(found.smallest_eigenvalue, 6) +
+      return "the matrix is not positive definite (lambda_1 = " + short_text(found.smallest_eigenvalue, 6) +
              " of D^-1 A), and no relaxation converges for it: " + way_out;
     if (below_one(found.spectral_radius_abs))
       return options_for_more_a_block() + (a.method().omega == OmegaRange::one ? "" : "; or --method gauss-seidel") + ". Where that is too slow, " +
@@ -174,7 +176,7 @@ namespace leopard::command_line
       if (given.empty() || !a.method().has_blocks || !below_one(found.spectral_radius_abs))
         return "";
       return "without " + given + " every schedule converges for this matrix (without momentum for every omega below " +
-             number(largest_asynchronous_omega(found.spectral_radius_abs), 5) + "); ";
+             short_text(largest_asynchronous_omega(found.spectral_radius_abs), 5) + "); ";
     }
   } // namespace
 
@@ -185,7 +187,7 @@ namespace leopard::command_line
       {
         const MatrixAnalysis found = spectrum::analyze_within(A, contiguous_blocks(A.n_rows, A.n_rows), seconds);
         const bool           fails = result != nullptr && (result->status == SolveStatus::diverged || result->status == SolveStatus::stagnated);
-        return "rho(B) = " + number(found.spectral_radius, 6) + ", rho(|B|) = " + number(found.spectral_radius_abs, 6) +
+        return "rho(B) = " + short_text(found.spectral_radius, 6) + ", rho(|B|) = " + short_text(found.spectral_radius_abs, 6) +
                (below_one(found.spectral_radius_abs) ? ": every schedule converges with omega = 1 and no momentum"
                 : below_one(found.spectral_radius)   ? ": Jacobi converges, not every asynchronous schedule need"
                                                      : ": with omega = 1 Jacobi diverges, and so may every schedule") +
@@ -194,7 +196,7 @@ namespace leopard::command_line
       }
     catch (const ConvergenceFailure &)
       {
-        return "rho(B) and rho(|B|) were not found in " + number(seconds) +
+        return "rho(B) and rho(|B|) were not found in " + short_text(seconds, 3) +
                " s\n  to do: --tune tries what converges; --method gauss-seidel does for a symmetric positive definite matrix. Where they fail or "
                "are "
                "too slow, " +
@@ -228,7 +230,7 @@ namespace leopard::command_line
     const double     factor   = result.convergence_factor();
     std::string      digits, rows;
     if (needed >= resolved)
-      digits = "--tolerance " + number(needed, 1) + ", since the error falls with the residual";
+      digits = "--tolerance " + short_text(needed, 1) + ", since the error falls with the residual";
     else if (factor > 0. && factor < 1. && arguments.is_relaxation())
       digits = "--tolerance 0 --max-iterations " + count(1.5 * (result.n_iterations + std::log(expected / error) / std::log(factor))) +
                ", since the error goes on to fall when the residual cannot any more";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "automatic.h"
 
+#include <solvers/base/words.h>
+
 #include "../base/norms.h"
 #include "../base/thread_pool.h"
 #include "../matrix/scaled_matrix.h"
@@ -310,7 +312,7 @@ namespace leopard::command_line
 
   std::string range_text(const MatrixTraits &traits)
   {
-    return std::isfinite(traits.diagonal_range) ? number(traits.diagonal_range, 2) : "1e308 or more";
+    return std::isfinite(traits.diagonal_range) ? short_text(traits.diagonal_range, 2) : "1e308 or more";
   }
 
   namespace
@@ -413,7 +415,7 @@ namespace leopard::command_line
         traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, has_direct) : of_others(traits, has_direct);
       if (traits.radius_bound <= fast_radius)
         result.insert(result.begin(),
-                      {"async", "none", "rho(|B|) is at most " + number(traits.radius_bound, 3) + ": every schedule converges, and fast", 2000});
+                      {"async", "none", "rho(|B|) is at most " + short_text(traits.radius_bound, 3) + ": every schedule converges, and fast", 2000});
       if (arguments.has_nodes())
         try_nodes_first(result, traits, arguments);
       return result;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conclusion.h"
 
+#include <solvers/base/words.h>
+
 #include "../base/errors.h"
 #include "../base/whole_file.h"
 #include "../matrix/eigenvalues.h"
@@ -75,28 +77,29 @@ namespace leopard::command_line
       if (is_scaled_alone(found, tolerance))
         log_line("rounding",
                  std::string("the residual ") + of_scaled +
-                   " is within the tolerance; that of A x = b is not, and rounding errors alone make it about " + number(smallest, 2) +
+                   " is within the tolerance; that of A x = b is not, and rounding errors alone make it about " + short_text(smallest, 2) +
                    (found.quality.relative() > useless
                       ? "\n            the matrix is singular, or nearly so, or its rows differ so much that no x solves all of them"
-                      : "\n            to do: at most --tolerance " + number(2. * found.quality.relative(), 1) +
+                      : "\n            to do: at most --tolerance " + short_text(2. * found.quality.relative(), 1) +
                           " can be reached in double precision, in the units of the file"));
       else if (found.result.status == SolveStatus::stagnated && found.solved.is_rounding())
         log_line(
           "rounding",
           "the residual is what rounding errors leave: if every entry changed in its last place, it would change by " +
-            number(found.solved.relative_rounding(), 2) +
+            short_text(found.solved.relative_rounding(), 2) +
             (found.solved.relative_rounding() > useless
                ? "\n            the matrix is singular, or nearly so, and the right-hand side is not in its range" +
                    std::string(arguments.is_automatic ? "" : "; or its rows differ much in size: --method automatic scales them")
-               : "\n            to do: at most --tolerance " + number(2. * found.solved.relative(), 1) + " can be reached in double precision"));
+               : "\n            to do: at most --tolerance " + short_text(2. * found.solved.relative(), 1) + " can be reached in double precision"));
       else if (found.result.status == SolveStatus::converged && !found.quality.meets(tolerance))
         log_line("warning",
                  std::string("the residual ") + of_scaled +
-                   " is within the tolerance; that of A x = b is not, and rounding errors alone make it about " + number(smallest, 2) +
-                   "\n            each equation of A x = b is satisfied to " + number(found.quality.of_each_row, 2) + " of its own terms");
+                   " is within the tolerance; that of A x = b is not, and rounding errors alone make it about " + short_text(smallest, 2) +
+                   "\n            each equation of A x = b is satisfied to " + short_text(found.quality.of_each_row, 2) + " of its own terms");
       else if (found.result.status == SolveStatus::converged && !reached(smallest, 10. * tolerance))
         log_line("warning",
-                 "the residual is within the tolerance by luck: if every entry changed in its last place, it would change by " + number(smallest, 2) +
+                 "the residual is within the tolerance by luck: if every entry changed in its last place, it would change by " +
+                   short_text(smallest, 2) +
                    "\n            to do: trust x as far as a residual of this size lets; the condition number may be large");
     }
 
@@ -104,10 +107,10 @@ namespace leopard::command_line
     {
       const Solver &solver = *found.iteration.solver;
       log_line("result", outcome(found.result, arguments.is_relaxation() && arguments.method().has_blocks, solver.unit()));
-      log_line("residual", "||b - A x|| / ||b|| = " + number(found.quality.relative(), 4) + ", computed anew for the matrix of the file");
+      log_line("residual", "||b - A x|| / ||b|| = " + short_text(found.quality.relative(), 4) + ", computed anew for the matrix of the file");
       if (found.is_scaled)
-        log_line("", number(found.solved.relative(), 4) + " " + of_scaled);
-      log_line("time", number(found.result.seconds) + " s solving, " + number(found.seconds_before) + " s reading and preparing");
+        log_line("", short_text(found.solved.relative(), 4) + " " + of_scaled);
+      log_line("time", short_text(found.result.seconds, 3) + " s solving, " + short_text(found.seconds_before, 3) + " s reading and preparing");
       log_line("energy", found.energy.text() + (found.energy.cpu.is_known() ? ", of all that runs on it" : ""));
       report_rounding(arguments, found);
     }
@@ -120,14 +123,14 @@ namespace leopard::command_line
       const bool                 is_known = arguments.rhs.empty();
       const double               error    = is_known ? distance_from_ones(x) : estimated_error(A, x, b, result.convergence_factor());
       if (is_known)
-        log_line("error", "max |x - 1| = " + number(error, 4));
+        log_line("error", "max |x - 1| = " + short_text(error, 4));
       const double expected = std::max(1e-3, 100. * arguments.criteria.relative_tolerance);
       if (result.status == SolveStatus::converged && !(error <= expected))
         log_line("warning",
                  "the residual is small enough, but the solution is not: " +
-                   (is_known ? "its largest relative error is " + number(error, 4)
-                             : "by an estimate entries are wrong by " + number(error, 4) + " of the largest entry found, which is " +
-                                 number(largest_entry(x), 4) + " and may be wrong itself") +
+                   (is_known ? "its largest relative error is " + short_text(error, 4)
+                             : "by an estimate entries are wrong by " + short_text(error, 4) + " of the largest entry found, which is " +
+                                 short_text(largest_entry(x), 4) + " and may be wrong itself") +
                    "; rows of very different size or a large condition number make it so\n            to do: " +
                    what_helps_against_error(A, arguments, result, found.quality.relative(), error, expected, found.is_scaled));
     }
@@ -155,7 +158,7 @@ namespace leopard::command_line
       probing.max_iterations     = std::max(static_cast<int>(std::min(1e9, 1. * multiple * result.n_iterations)), least);
       probing.test_every         = arguments.criteria.test_every;
       probing.max_seconds        = arguments.criteria.max_seconds > 0. ? std::min(30., arguments.criteria.max_seconds) : 30.;
-      log_line("slow", "looking for the slowest part of the error, for up to " + number(probing.max_seconds) + " s ...");
+      log_line("slow", "looking for the slowest part of the error, for up to " + short_text(probing.max_seconds, 3) + " s ...");
       std::vector<double> probe(A.n_rows), y;
       multiply(A, std::vector<double>(A.n_columns, 1.).data(), probe.data());
       const SolveResult of_y = iteration.solver->solve(
@@ -172,7 +175,7 @@ namespace leopard::command_line
       if (result.status == SolveStatus::converged && factor > slow && factor < 1.)
         log_line("slow", rate_text(factor) + "; --analyze says what is faster");
       else if ((result.status == SolveStatus::iteration_limit || result.status == SolveStatus::time_limit) && !rest.empty())
-        log_line("slow", rest + " (" + number(result.seconds) + " s until here)");
+        log_line("slow", rest + " (" + short_text(result.seconds, 3) + " s until here)");
       else if (result.status == SolveStatus::time_limit && factor == 0.)
         log_line("slow", "the time was over before a test of the residual: a larger --max-seconds, or a smaller --test-every");
       else if (result.status != SolveStatus::converged && result.status != SolveStatus::diverged && tolerance > 0. && rest.empty() &&
@@ -202,8 +205,8 @@ namespace leopard::command_line
     if (found.result.status != SolveStatus::converged || found.solved.meets(tolerance))
       return;
     if (!found.solved.is_rounding())
-      throw ConvergenceFailure("the solver says that it converged, but the residual computed anew is " + number(found.solved.relative(), 4) +
-                               "\n  expected: at most " + number(tolerance, 4));
+      throw ConvergenceFailure("the solver says that it converged, but the residual computed anew is " + short_text(found.solved.relative(), 4) +
+                               "\n  expected: at most " + short_text(tolerance, 4));
     found.result.status = SolveStatus::stagnated;
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "method.h"
 
+#include <solvers/base/words.h>
+
 #include "../base/errors.h"
 #include "../base/words.h"
 #include "../block_async/prediction.h"
@@ -13,7 +15,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <utility>
 
@@ -21,13 +22,6 @@ namespace leopard::command_line
 {
   namespace
   {
-    std::string number(double value)
-    {
-      char text[32];
-      std::snprintf(text, sizeof(text), "%.5g", value);
-      return text;
-    }
-
     /** "no GPU answers" in the words that fit this build. */
     std::string no_gpu()
     {
@@ -108,7 +102,7 @@ namespace leopard::command_line
         {
           if (max_seconds > 0.)
             throw;
-          log("eigenvalues", "they take longer than " + number(patience) + " s: estimated from inside the spectrum, the smallest is smaller");
+          log("eigenvalues", "they take longer than " + short_text(patience, 5) + " s: estimated from inside the spectrum, the smallest is smaller");
           ExtremeEigenvalues e = spectrum::estimate_extreme(A, tolerance, patience);
           e.largest *= 1. + margin; // one that is too small would make iterations diverge
           return e;
@@ -122,9 +116,9 @@ namespace leopard::command_line
       try
         {
           const ExtremeEigenvalues e = eigenvalues_in_time(A, max_seconds, log);
-          log("eigenvalues", number(e.smallest) + " to " + number(e.largest));
+          log("eigenvalues", short_text(e.smallest, 5) + " to " + short_text(e.largest, 5));
           if (!(e.smallest > 0.))
-            throw InvalidInput("the smallest eigenvalue of D^-1 A is " + number(e.smallest) + "\n  expected: a positive definite matrix");
+            throw InvalidInput("the smallest eigenvalue of D^-1 A is " + short_text(e.smallest, 5) + "\n  expected: a positive definite matrix");
           return e;
         }
       catch (const InvalidInput &problem)
@@ -180,19 +174,19 @@ namespace leopard::command_line
 
     std::string weights(const BlockAsyncOptions &options)
     {
-      std::string text = "omega = " + number(options.omega);
+      std::string text = "omega = " + short_text(options.omega, 5);
       if (options.momentum > 0.)
-        text += ", momentum = " + number(options.momentum);
+        text += ", momentum = " + short_text(options.momentum, 5);
       if (options.block_omega != 1.)
-        text += ", block omega = " + number(options.block_omega);
+        text += ", block omega = " + short_text(options.block_omega, 5);
       return options.l1_weights ? text + ", l1 weights" : text;
     }
 
     std::string text(const PredictedConvergence &p)
     {
-      return std::isfinite(p.iterations_a_digit) ? (p.settled ? "" : "more than (not settled in time) ") + number(p.iterations_a_digit) +
-                                                     " global iterations and " + number(p.sweeps_a_digit) + " sweeps over the matrix a digit"
-                                                 : "no convergence" + (std::isfinite(p.factor) ? " (factor " + number(p.factor) + ")" : "");
+      return std::isfinite(p.iterations_a_digit) ? (p.settled ? "" : "more than (not settled in time) ") + short_text(p.iterations_a_digit, 5) +
+                                                     " global iterations and " + short_text(p.sweeps_a_digit, 5) + " sweeps over the matrix a digit"
+                                                 : "no convergence" + (std::isfinite(p.factor) ? " (factor " + short_text(p.factor, 5) + ")" : "");
     }
 
     /** Local iterations as theta says, and whether that is expected to pay. */
@@ -248,7 +242,7 @@ namespace leopard::command_line
       const PredictedConvergence predicted   = predicted_convergence(A, options, max_seconds);
       if (!(predicted.factor < 1.))
         log("warning",
-            omega + " is too large: tried out in the synchronous schedule, the error grows by the factor " + number(predicted.factor) +
+            omega + " is too large: tried out in the synchronous schedule, the error grows by the factor " + short_text(predicted.factor, 5) +
               " in each iteration\n            to do: a smaller omega; --analyze says which bounds there are");
     }
 
@@ -262,7 +256,7 @@ namespace leopard::command_line
       const bool        is_omega       = options.omega >= options.block_omega;
       const double      omega          = is_omega ? options.omega : options.block_omega;
       const bool        is_synchronous = options.schedule == Schedule::synchronous;
-      const std::string what           = (is_omega ? "omega = " : "block omega = ") + number(omega);
+      const std::string what           = (is_omega ? "omega = " : "block omega = ") + short_text(omega, 5);
       if (options.momentum > 0. || (omega <= 1. && (options.omega == 1. || options.l1_weights)))
         return;
       if (options.is_jacobi() || options.l1_weights)
@@ -278,22 +272,22 @@ namespace leopard::command_line
           const std::string jacobi = has_no_negative_coupling(A) ? "" : ", or --schedule synchronous --local-iterations 1, whose bound may be wider";
           if (bound > 0. && omega >= bound)
             log("warning",
-                what + " is not below 2 / (1 + rho(|B|)) = " + number(bound) + " with rho(|B|) = " + number(radius) + ", up to which " +
+                what + " is not below 2 / (1 + rho(|B|)) = " + short_text(bound, 5) + " with rho(|B|) = " + short_text(radius, 5) + ", up to which " +
                   (is_synchronous ? "any number of local iterations" : "every asynchronous schedule") +
-                  " converges: it may diverge\n            to do: an omega below " + number(bound) + jacobi);
+                  " converges: it may diverge\n            to do: an omega below " + short_text(bound, 5) + jacobi);
           else if (bound == 0.)
             log("warning",
-                "rho(|B|) = " + number(radius) + " >= 1: no omega makes every asynchronous schedule converge (rho(|I - omega D^-1 A|) = " +
-                  number(spectral_radius_abs_with(options.omega, radius)) + "); it may diverge\n            to do: " +
+                "rho(|B|) = " + short_text(radius, 5) + " >= 1: no omega makes every asynchronous schedule converge (rho(|I - omega D^-1 A|) = " +
+                  short_text(spectral_radius_abs_with(options.omega, radius), 5) + "); it may diverge\n            to do: " +
                   (jacobi.empty() ? "--method gauss-seidel, if the matrix is symmetric positive definite; --analyze says more"
                                   : "--schedule synchronous --local-iterations 1, if rho(B) < 1: --analyze says"));
         }
       catch (const ConvergenceFailure &)
         {
           log("warning",
-              "whether omega = " + number(omega) +
-                " is below 2 / (1 + rho(|B|)), up to which every asynchronous schedule converges, was not found out in " + number(max_seconds) +
-                " s");
+              "whether omega = " + short_text(omega, 5) +
+                " is below 2 / (1 + rho(|B|)), up to which every asynchronous schedule converges, was not found out in " +
+                short_text(max_seconds, 5) + " s");
         }
     }
 
@@ -331,7 +325,7 @@ namespace leopard::command_line
       if (complete)
         complete(matrix, options);
       log("blocks",
-          to_string(choice.shape) + (options.overlap == Overlap::none ? "" : ", overlap of " + number(options.overlap_percent) + " percent"));
+          to_string(choice.shape) + (options.overlap == Overlap::none ? "" : ", overlap of " + short_text(options.overlap_percent, 5) + " percent"));
       log("weights", weights(options));
       check_omega(matrix, options, log);
       const Precision precision =
@@ -365,7 +359,7 @@ namespace leopard::command_line
           const std::string what = failure.what();
           log("tuning", "has failed: looking at the matrix ...");
           throw ConvergenceFailure(what.substr(0, what.find('\n')) + "\n  what remains: " + advice_for(A, a, nullptr) +
-                                   "; or more time for the search (--tune-seconds, now " + number(a.tune_seconds) + ")");
+                                   "; or more time for the search (--tune-seconds, now " + short_text(a.tune_seconds, 5) + ")");
         }
       if (!a.choice.empty())
         {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program.h"
 
+#include <solvers/base/words.h>
+
 #include "../base/errors.h"
 #include "../base/stopwatch.h"
 #include "../base/whole_file.h"
@@ -23,7 +25,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <vector>
 
 namespace leopard::command_line
@@ -134,20 +135,20 @@ namespace leopard::command_line
               const Iteration     iteration = make_iteration(A, now, backend, quiet);
               const double        set_up    = stopwatch.seconds() - before;
               const SolveResult result = iteration.solver->solve(iteration.partition ? permute(b, *iteration.partition) : b, now.criteria, x, quiet);
-              const std::string of_set_up = ", " + number(set_up, 2) + " s of them set-up, on the backend " + to_string(backend.backend) +
-                                            (in_vain.empty() ? "" : ", and " + number(before, 2) + " s of what fails (" + in_vain + ")");
+              const std::string of_set_up = ", " + short_text(set_up, 2) + " s of them set-up, on the backend " + to_string(backend.backend) +
+                                            (in_vain.empty() ? "" : ", and " + short_text(before, 2) + " s of what fails (" + in_vain + ")");
               const double reached_so_far = result.final_residual / norm(b);
               if (result.status == SolveStatus::converged)
                 return "about " + duration(before + set_up + result.seconds) + of_set_up + ": measured, " + std::to_string(result.n_iterations) +
                        " " + iteration.solver->unit();
               if (result.status == SolveStatus::time_limit && !(reached_so_far > 0. && reached_so_far < enough))
-                return "not told by a trial of " + number(trial_seconds) + " s, in which the residual only fell to " + number(reached_so_far, 2) +
-                       " of the right-hand side";
+                return "not told by a trial of " + short_text(trial_seconds, 3) + " s, in which the residual only fell to " +
+                       short_text(reached_so_far, 2) + " of the right-hand side";
               if (result.status == SolveStatus::time_limit)
                 return "about " + duration(before + set_up + std::log(now.criteria.relative_tolerance) / std::log(reached_so_far) * result.seconds) +
                        of_set_up + ": from a trial of " + std::to_string(result.n_iterations) + " " + iteration.solver->unit() + ", which reached " +
-                       number(reached_so_far, 2) + " of the right-hand side in " + number(result.seconds, 2) + " s";
-              last_failure = to_string(result.status) + " at " + number(reached_so_far, 2) + " of the right-hand side";
+                       short_text(reached_so_far, 2) + " of the right-hand side in " + short_text(result.seconds, 2) + " s";
+              last_failure = to_string(result.status) + " at " + short_text(reached_so_far, 2) + " of the right-hand side";
             }
           catch (const Error &problem)
             {
@@ -255,7 +256,7 @@ namespace leopard::command_line
           found.spectral_radius_abs  = 1. - spectrum::estimate_extreme(comparison_matrix(A), tolerance, each).smallest;
           found.theta                = theta(A, blocks);
           log_line("estimated",
-                   "the eigenvalues below lie within the true ones, which take longer than " + number(each) + " s each: rho may be larger");
+                   "the eigenvalues below lie within the true ones, which take longer than " + short_text(each, 3) + " s each: rho may be larger");
           return found;
         }
     }
@@ -431,7 +432,7 @@ namespace leopard::command_line
               if (is_settled(found, tolerance) || is_late || (is_last && is_better) || tells_why)
                 return conclude(now, A, b, found);
               failure = to_string(found.result.status) + " after " + std::to_string(found.result.n_iterations) + " " +
-                        found.iteration.solver->unit() + ", relative residual " + number(found.quality.relative(), 3);
+                        found.iteration.solver->unit() + ", relative residual " + short_text(found.quality.relative(), 3);
               if (is_better && std::isfinite(found.quality.residual))
                 {
                   best    = std::move(found);
@@ -448,7 +449,7 @@ namespace leopard::command_line
                 throw;
               failure = first_line(problem.what());
             }
-          log_line("failed", text_of(attempts[i]) + ": " + failure + " (" + number(of_this.seconds(), 2) + " s)");
+          log_line("failed", text_of(attempts[i]) + ": " + failure + " (" + short_text(of_this.seconds(), 2) + " s)");
           if (is_last)
             return conclude(of_best, A, b, *best);
         }

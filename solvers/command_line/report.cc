@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report.h"
 
+#include <solvers/base/words.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -11,13 +13,6 @@ namespace leopard::command_line
   namespace
   {
     constexpr std::size_t max_lines = 20;
-  }
-
-  std::string number(double value, int digits)
-  {
-    char text[40];
-    std::snprintf(text, sizeof(text), "%.*g", digits, value);
-    return text;
   }
 
   void log_line(const std::string &label, const std::string &text)
@@ -81,10 +76,10 @@ namespace leopard::command_line
     std::string text = to_string(result.status) + " after " + std::to_string(result.n_iterations) + " " + unit;
     if (has_blocks && result.min_iterations != result.n_iterations)
       text += " (" + std::to_string(result.min_iterations) + " to " + std::to_string(result.n_iterations) + " a block, " +
-              number(result.mean_iterations, 6) + " in the mean)";
+              short_text(result.mean_iterations, 6) + " in the mean)";
     else if (has_blocks)
       text += " (every block)";
     const double factor = result.convergence_factor();
-    return factor > 0. && std::isfinite(factor) ? text + ", at the end by the factor " + number(factor, 4) + " each" : text;
+    return factor > 0. && std::isfinite(factor) ? text + ", at the end by the factor " + short_text(factor, 4) + " each" : text;
   }
 } // namespace leopard::command_line

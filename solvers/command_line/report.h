@@ -28,6 +28,4 @@ namespace leopard::command_line
 
   void print(const std::string &text);
 
-  /** "9.2e-11" with so many digits. */
-  std::string number(double value, int digits = 3);
 } // namespace leopard::command_line

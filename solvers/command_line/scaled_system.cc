@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scaled_system.h"
 
+#include <solvers/base/words.h>
+
 #include "../base/errors.h"
 #include "nodes.h"
 #include "report.h"
@@ -109,7 +111,7 @@ namespace leopard::command_line
       found.result.status = SolveStatus::stagnated;
     if (n_done > 0)
       log_line("corrected",
-               "the residual of A x = b, in the units of the file, from " + number(before) + " to " + number(found.quality.relative()) + " of b by " +
-                 std::to_string(found.result.n_iterations - n_before) + " more " + found.iteration.solver->unit());
+               "the residual of A x = b, in the units of the file, from " + short_text(before, 3) + " to " + short_text(found.quality.relative(), 3) +
+                 " of b by " + std::to_string(found.result.n_iterations - n_before) + " more " + found.iteration.solver->unit());
   }
 } // namespace leopard::command_line

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "singular.h"
 
+#include <solvers/base/words.h>
+
 #include "../base/errors.h"
 #include "../base/thread_pool.h"
 #include "quality.h"
@@ -136,7 +138,7 @@ namespace leopard::command_line
         const std::string number_ = std::to_string(i + 1);
         if (!has_row && b[i] != 0.)
           throw InvalidInput(std::string("row ").append(number_).append(" is empty or zero, and entry ").append(number_) +
-                             " of the right-hand side is " + number(b[i]) +
+                             " of the right-hand side is " + short_text(b[i], 3) +
                              ": there is no solution\n  expected: an entry in each row that is not zero");
         if (has_row != (has_column[i] != 0))
           throw InvalidInput((has_row ? "column " : "row ") + number_ +
@@ -199,8 +201,8 @@ namespace leopard::command_line
                                    : ": row " + std::to_string(part[0] + 1) + " and the " + std::to_string(part.size() - 1) +
                                        " rows that it is coupled with are coupled with no others") +
                          ", " + (is_symmetric ? "rows" : "columns") + " sum to zero, and the entries of the right-hand side" +
-                         (is_whole ? "" : " there") + " sum to " + number(sum) + ": there is no solution\n  expected: a --rhs whose entries" +
-                         (is_whole ? "" : " there") + " sum to zero; its part outside the range is " + number(outside / norm_b) +
+                         (is_whole ? "" : " there") + " sum to " + short_text(sum, 3) + ": there is no solution\n  expected: a --rhs whose entries" +
+                         (is_whole ? "" : " there") + " sum to zero; its part outside the range is " + short_text(outside / norm_b, 3) +
                          " of its norm, more than the tolerance");
     });
   }

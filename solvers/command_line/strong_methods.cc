@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strong_methods.h"
 
+#include <solvers/base/stopwatch.h>
+#include <solvers/base/words.h>
+
 #include "../base/errors.h"
 #include "../base/norms.h"
 #include "../krylov/cg.h"
@@ -17,7 +20,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -27,14 +29,9 @@ namespace leopard::command_line
 {
   namespace
   {
-    double now()
-    {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-    }
-
     std::string seconds_since(double start)
     {
-      return number(now() - start, 2) + " s";
+      return short_text(now() - start, 2) + " s";
     }
 
     /** Nodes in each direction of the grid whose natural order the first row suggests; 1, 1, 1: none. */
@@ -300,7 +297,7 @@ namespace leopard::command_line
       for (int level = multigrid->n_levels() - 1; level >= 0; --level)
         rows += (rows.empty() ? "" : ", ") + std::to_string(multigrid->n_unknowns(level));
       log("levels",
-          rows + " rows by smoothed aggregation, operator complexity " + number(multigrid->operator_complexity(), 3) + ", set up in " +
+          rows + " rows by smoothed aggregation, operator complexity " + short_text(multigrid->operator_complexity(), 3) + ", set up in " +
             seconds_since(start) + (backend == Backend::cuda && !aggregation.is_scalar() ? " on the host" : ""));
       return multigrid;
     }
@@ -401,8 +398,9 @@ namespace leopard::command_line
           const auto factors = make_incomplete_preconditioner<double>(A, options);
           log("factors", factors->description());
           if (!(factors->shift() <= a.largest_shift))
-            throw InvalidInput("the incomplete factors are those of another matrix, with " + number(factors->shift()) +
-                               " of the diagonal added to it, and sparse factors take less time\n  expected: at most " + number(a.largest_shift));
+            throw InvalidInput("the incomplete factors are those of another matrix, with " + short_text(factors->shift(), 3) +
+                               " of the diagonal added to it, and sparse factors take less time\n  expected: at most " +
+                               short_text(a.largest_shift, 3));
           return factors;
         }
       const Method &method = find_method(a.preconditioner, as_preconditioner);

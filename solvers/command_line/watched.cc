@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "watched.h"
 
+#include <solvers/base/words.h>
+
 #include "../base/number_types.h"
 #include "advice.h"
 #include "report.h"
@@ -63,7 +65,7 @@ namespace leopard::command_line
     const double      factor = so_far.convergence_factor();
     const std::string rest   = time_to_come(so_far, factor, tolerance * norm_b, tolerance);
     report("after " + duration(so_far.seconds) + " and " + std::to_string(so_far.n_iterations) + " global iterations the relative residual is " +
-           number(residual / norm_b) + (rest.empty() ? "; it does not fall" : "; " + rest));
+           short_text(residual / norm_b, 3) + (rest.empty() ? "; it does not fall" : "; " + rest));
   }
 
 #define INSTANTIATE(Number) template class Watched<Number>;

@@ -3,9 +3,10 @@
 #include "crs_matrix.h"
 #include "eigenvalues.h"
 
+#include <solvers/base/words.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 namespace leopard
@@ -13,13 +14,6 @@ namespace leopard
   namespace
   {
     constexpr double rounding = 1e-10; ///< an eigenvalue below it cannot be told from zero
-
-    std::string number(double value, int digits = 6)
-    {
-      char text[40];
-      std::snprintf(text, sizeof(text), "%.*g", digits, value);
-      return text;
-    }
 
     bool below_one(double radius)
     {
@@ -29,8 +23,8 @@ namespace leopard
     /** "0.854 (about 15 iterations a digit)" */
     std::string rate(double factor)
     {
-      return number(factor) +
-             (factor > 0. && factor < 1. ? " (" + number(std::max(1., std::ceil(-1. / std::log10(factor)))) + " iterations a digit)" : "");
+      return short_text(factor) +
+             (factor > 0. && factor < 1. ? " (" + short_text(std::max(1., std::ceil(-1. / std::log10(factor)))) + " iterations a digit)" : "");
     }
 
     bool is_positive_definite(const MatrixAnalysis &found)
@@ -44,8 +38,8 @@ namespace leopard
       const double radius = spectral_radius_abs_with(omega, found.spectral_radius_abs);
       return below_one(radius)
                ? "; with this omega and without momentum asynchronous schedules converge, too"
-               : "; asynchronous schedules need not converge with them: rho(|I - omega D^-1 A|) = " + number(radius) +
-                   " >= 1 for omega = " + number(omega) + (below_one(found.spectral_radius_abs) ? "" : ", and no omega brings it below 1");
+               : "; asynchronous schedules need not converge with them: rho(|I - omega D^-1 A|) = " + short_text(radius) +
+                   " >= 1 for omega = " + short_text(omega) + (below_one(found.spectral_radius_abs) ? "" : ", and no omega brings it below 1");
     }
 
     /** For positive definite matrices: omega = tau, and momentum. */
@@ -54,9 +48,10 @@ namespace leopard
       const ExtremeEigenvalues eigenvalues = {found.smallest_eigenvalue, found.largest_eigenvalue};
       const double             l_1 = eigenvalues.smallest, l_n = eigenvalues.largest;
       const MomentumParameters parameters = momentum_parameters(eigenvalues);
-      return "omega = tau = 2 / (lambda_1 + lambda_n) = " + number(tau_scaling(eigenvalues)) + ", with which damped Jacobi converges by the factor " +
-             rate((l_n - l_1) / (l_n + l_1)) + "; or omega = " + number(parameters.omega) + " with momentum = " + number(parameters.momentum) +
-             ", by the factor " + rate(std::sqrt(parameters.momentum)) + ". Both are for the synchronous schedule with one local iteration" +
+      return "omega = tau = 2 / (lambda_1 + lambda_n) = " + short_text(tau_scaling(eigenvalues)) +
+             ", with which damped Jacobi converges by the factor " + rate((l_n - l_1) / (l_n + l_1)) +
+             "; or omega = " + short_text(parameters.omega) + " with momentum = " + short_text(parameters.momentum) + ", by the factor " +
+             rate(std::sqrt(parameters.momentum)) + ". Both are for the synchronous schedule with one local iteration" +
              of_asynchronous_schedules(found, tau_scaling(eigenvalues));
     }
 
@@ -66,10 +61,10 @@ namespace leopard
       if (is_positive_definite(found))
         return "take the synchronous schedule with one local iteration and set " + weights_for(found);
       if (found.has_eigenvalues && found.smallest_eigenvalue > -rounding)
-        return "the matrix is singular up to rounding (lambda_1 = " + number(found.smallest_eigenvalue) +
+        return "the matrix is singular up to rounding (lambda_1 = " + short_text(found.smallest_eigenvalue) +
                "): fix a value, for example by a Dirichlet condition, or take a Krylov method";
       if (found.has_eigenvalues)
-        return "the matrix is not positive definite (lambda_1 = " + number(found.smallest_eigenvalue) +
+        return "the matrix is not positive definite (lambda_1 = " + short_text(found.smallest_eigenvalue) +
                "), so that no omega converges: take a Krylov method, GMRES or MINRES";
       return "an omega below 1 helps if all eigenvalues of D^-1 A have positive real parts, l1_weights if the off-block entries are too large; "
              "otherwise take a Krylov method (GMRES) with this relaxation as its preconditioner";
@@ -84,38 +79,39 @@ namespace leopard
       if (theta.block_ratios.empty())
         return "0 blocks";
       const auto [least, most] = std::minmax_element(theta.block_ratios.begin(), theta.block_ratios.end());
-      return number(*least, 4) + " to " + number(*most, 4) + " over " + n + " blocks";
+      return short_text(*least, 4) + " to " + short_text(*most, 4) + " over " + n + " blocks";
     }
   } // namespace
 
   std::string MatrixAnalysis::verdict() const
   {
     if (below_one(spectral_radius_abs))
-      return "converges for every schedule: rho(|B|) = " + number(spectral_radius_abs) +
+      return "converges for every schedule: rho(|B|) = " + short_text(spectral_radius_abs) +
              " < 1; Jacobi by the factor rho(B) = " + rate(spectral_radius);
     if (below_one(spectral_radius))
-      return "Jacobi converges, not every schedule need: rho(B) = " + rate(spectral_radius) + " < 1 <= rho(|B|) = " + number(spectral_radius_abs) +
+      return "Jacobi converges, not every schedule need: rho(B) = " + rate(spectral_radius) +
+             " < 1 <= rho(|B|) = " + short_text(spectral_radius_abs) +
              "; the schedule synchronous with one local iteration converges, and where the chaotic one does not, smaller blocks or fewer local "
              "iterations may help" +
              (is_positive_definite(*this) ? "; faster: " + weights_for(*this) : "");
-    return "neither: rho(B) = " + number(spectral_radius) + " and rho(|B|) = " + number(spectral_radius_abs) + "; " + remedy(*this);
+    return "neither: rho(B) = " + short_text(spectral_radius) + " and rho(|B|) = " + short_text(spectral_radius_abs) + "; " + remedy(*this);
   }
 
   std::string MatrixAnalysis::text() const
   {
     std::string result = "rows, entries:           " + std::to_string(n_rows) + ", " + std::to_string(n_entries) + "\n" +
-                         "symmetric:               " + (symmetric ? "yes" : "no") + "\n" + "rho(B), B = I - D^-1 A:  " + number(spectral_radius) +
-                         "\n" + "rho(|B|):                " + number(spectral_radius_abs) + "\n";
+                         "symmetric:               " + (symmetric ? "yes" : "no") + "\n" + "rho(B), B = I - D^-1 A:  " + short_text(spectral_radius) +
+                         "\n" + "rho(|B|):                " + short_text(spectral_radius_abs) + "\n";
     if (has_eigenvalues)
-      result += "eigenvalues of D^-1 A:   " + number(smallest_eigenvalue) + " to " + number(largest_eigenvalue) +
-                (is_positive_definite(*this) ? ", ratio " + number(largest_eigenvalue / smallest_eigenvalue, 4) : "") + "\n";
+      result += "eigenvalues of D^-1 A:   " + short_text(smallest_eigenvalue) + " to " + short_text(largest_eigenvalue) +
+                (is_positive_definite(*this) ? ", ratio " + short_text(largest_eigenvalue / smallest_eigenvalue, 4) : "") + "\n";
     const double bound = largest_asynchronous_omega(spectral_radius_abs);
     result += "omega, asynchronous:     " +
-              (bound > 0. ? "every schedule converges below 2 / (1 + rho(|B|)) = " + number(bound)
+              (bound > 0. ? "every schedule converges below 2 / (1 + rho(|B|)) = " + short_text(bound)
                           : std::string("no omega makes every schedule converge, as rho(|B|) >= 1")) +
               "\n";
-    result += "theta (diagonal / rest): " + number(theta.minimum, 4) + " to " + number(theta.maximum, 4) + " over the rows; block / off-block part " +
-              number(theta.ratio, 4) + " in all, " + ratios_of_blocks(theta) + "\n";
+    result += "theta (diagonal / rest): " + short_text(theta.minimum, 4) + " to " + short_text(theta.maximum, 4) +
+              " over the rows; block / off-block part " + short_text(theta.ratio, 4) + " in all, " + ratios_of_blocks(theta) + "\n";
     return result + "verdict:                 " + verdict() + "\n";
   }
 } // namespace leopard

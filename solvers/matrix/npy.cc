@@ -31,7 +31,7 @@ namespace leopard
     }
 
     /** What is printable of a header, at most 60 characters. */
-    std::string quoted(std::string_view text)
+    std::string printable(std::string_view text)
     {
       std::string result(text.substr(0, 60));
       for (char &c : result)
@@ -123,7 +123,7 @@ namespace leopard
           if (found != std::end(number_types) && (order == '<' || order == '>' || order == '=' || (order == '|' && found->size == 1)))
             return *found;
         }
-      fail(path, "the numbers are of the type " + quoted(descr), "real numbers, such as '<f8' (float64)");
+      fail(path, "the numbers are of the type " + printable(descr), "real numbers, such as '<f8' (float64)");
     }
 
     /** Of one column the shape may be that of a row, too. */
@@ -138,7 +138,7 @@ namespace leopard
         if (shape == "(" + n_ + "," + std::to_string(m) + ")")
           return m;
       fail(path,
-           "the shape is " + quoted(shape),
+           "the shape is " + printable(shape),
            most == 1 ? "(" + n_ + ",), a vector of as many entries as the matrix has rows"
                      : "(" + n_ + ",), or (" + n_ + ",m) with up to " + std::to_string(most) + " columns, of as many entries as the matrix has rows");
     }

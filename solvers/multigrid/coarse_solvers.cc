@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "coarse_solvers.h"
 
+#include <solvers/base/stopwatch.h>
+
 #include "../base/errors.h"
 #include "../base/thread_pool.h"
 #include "../device/device.h"
 #include "../matrix/device_matrix.h"
 #include "sparse_factors.h"
 
-#include <chrono>
 #include <cmath>
 
 namespace leopard
 {
   namespace
   {
-    double now()
-    {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-    }
-
     template <typename Number>
     class DirectSolver : public CoarseSolver<Number>
     {

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multigrid_data.h"
 
+#include <solvers/base/stopwatch.h>
+
 #include <algorithm>
 
 namespace leopard
 {
-  namespace
-  {
-    double now()
-    {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-    }
-  } // namespace
-
   template <typename Number>
   void MultigridData<Number>::wait() const
   {

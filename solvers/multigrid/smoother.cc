@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slab_smoother.h"
 
+#include <solvers/base/words.h>
+
 #include "../base/errors.h"
 #include "../base/words.h"
 #include "../block_async/host_scheduler.h"
@@ -8,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace leopard
 {
@@ -20,13 +21,6 @@ namespace leopard
     constexpr double smoothed_share       = 0.15;
     constexpr double share_of_slab        = 0.35;
     constexpr int    most_weighted_sweeps = 8;
-
-    std::string number(double value)
-    {
-      char text[32];
-      std::snprintf(text, sizeof(text), "%g", value);
-      return text;
-    }
 
     const Method &find(const std::string &name, Backend backend)
     {
@@ -101,12 +95,12 @@ namespace leopard
   {
     const OmegaRange range = find_method(method, as_smoother).omega;
     if (!(omega >= 0. && omega < 2.))
-      throw InvalidInput("multigrid smoother: omega is " + number(omega) + "\n  expected: a number between 0 and 2, or 0 to have it chosen");
+      throw InvalidInput("multigrid smoother: omega is " + short_text(omega) + "\n  expected: a number between 0 and 2, or 0 to have it chosen");
     if (range == OmegaRange::none && omega != 0.)
-      throw InvalidInput("multigrid smoother: omega is " + number(omega) + " for " + method +
+      throw InvalidInput("multigrid smoother: omega is " + short_text(omega) + " for " + method +
                          ", which has no relaxation factor\n  expected: 0, and the interval of its eigenvalues if need be");
     if (range == OmegaRange::one && omega != 0. && omega != 1.)
-      throw InvalidInput("multigrid smoother: omega is " + number(omega) + " for " + method + "\n  expected: 0 or 1; sor takes others");
+      throw InvalidInput("multigrid smoother: omega is " + short_text(omega) + " for " + method + "\n  expected: 0 or 1; sor takes others");
     if (iterations_per_step < 1)
       throw InvalidInput("multigrid smoother: iterations_per_step is " + std::to_string(iterations_per_step) + "\n  expected: a number >= 1");
     BlockAsyncOptions async = block_async;
@@ -114,7 +108,7 @@ namespace leopard
     async.backend           = Backend::host;
     async.validate();
     if (!block_async.sweep_weights.empty() && (omega != 0. || method != "async"))
-      throw InvalidInput("multigrid smoother: sweep_weights are given for " + method + " with omega " + number(omega) +
+      throw InvalidInput("multigrid smoother: sweep_weights are given for " + method + " with omega " + short_text(omega) +
                          "\n  expected: sweep_weights for async only, and omega 0");
     chebyshev.validate();
   }

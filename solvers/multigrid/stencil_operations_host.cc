@@ -9,7 +9,7 @@ namespace leopard
 {
   namespace
   {
-    constexpr long grain = 8192; ///< nodes that are worth waking a thread for
+    constexpr long nodes_a_share = 8192; ///< nodes that are worth waking a thread for
 
     template <typename Number>
     struct Level
@@ -85,8 +85,9 @@ namespace leopard
       void set_zero(int level) override
       {
         Number *all = levels[level].all_x.data();
-        parallel_for(
-          *pool, static_cast<long>(levels[level].all_x.size()), grain, [&](long begin, long end) { std::fill(all + begin, all + end, Number(0)); });
+        parallel_for(*pool, static_cast<long>(levels[level].all_x.size()), nodes_a_share, [&](long begin, long end) {
+          std::fill(all + begin, all + end, Number(0));
+        });
       }
 
       void place_coarsest(Number *x_, Number *b_) override
@@ -148,7 +149,7 @@ namespace leopard
 
       double norm_squared(const Number *v) override
       {
-        return parallel_sum(*pool, levels.back().n, grain, [&](long begin, long end) {
+        return parallel_sum(*pool, levels.back().n, nodes_a_share, [&](long begin, long end) {
           return StencilHostGrid<Number>::norm_squared(v + begin, static_cast<int>(end - begin));
         });
       }
@@ -159,7 +160,7 @@ namespace leopard
       template <typename Function>
       void for_all(int level, const Function &function) const
       {
-        parallel_for(*pool, levels[level].n, grain, function);
+        parallel_for(*pool, levels[level].n, nodes_a_share, function);
       }
 
       void copy(const Number *from, Number *to) const
@@ -175,7 +176,7 @@ namespace leopard
       double in_parts(Level<Number> &level, long n, const Function &function)
       {
         std::vector<double> sums(pool->size(), 0.);
-        const int           n_parts = static_cast<int>(std::max(1l, std::min({static_cast<long>(pool->size()), level.n / grain, n})));
+        const int           n_parts = static_cast<int>(std::max(1l, std::min({static_cast<long>(pool->size()), level.n / nodes_a_share, n})));
         const auto          work    = [&](int part) { sums[part] = function(n * part / n_parts, n * (part + 1) / n_parts, level.scratch[part]); };
         pool->run(std::cref(work), n_parts); // by reference, so that nothing is allocated
         double sum = 0.;

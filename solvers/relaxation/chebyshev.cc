@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "chebyshev.h"
 
+#include <solvers/base/words.h>
+
 #include "../base/errors.h"
 #include "../base/thread_pool.h"
 #include "host_relaxation.h"
@@ -9,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 #include <random>
 #include <string>
@@ -21,13 +22,6 @@ namespace leopard
   {
     constexpr double safety        = 1.05;
     constexpr double default_ratio = 30.; ///< lambda_max / lambda_min for smoothing
-
-    std::string number(double value)
-    {
-      char text[32];
-      std::snprintf(text, sizeof(text), "%.6g", value);
-      return text;
-    }
 
     template <typename Number>
     double diagonal_of(const CrsMatrix<Number> &A, int i)
@@ -184,15 +178,15 @@ namespace leopard
   {
     for (const auto &[name, value] : {std::pair("lambda_min", lambda_min), std::pair("lambda_max", lambda_max)})
       if (!(value >= 0. && std::isfinite(value)))
-        throw InvalidInput(std::string("Chebyshev iteration: ") + name + " is " + number(value) +
+        throw InvalidInput(std::string("Chebyshev iteration: ") + name + " is " + short_text(value) +
                            "\n  expected: a number > 0, or 0 to have it chosen");
     if (!(ratio == 0. || (ratio > 1. && std::isfinite(ratio))))
-      throw InvalidInput("Chebyshev iteration: ratio is " + number(ratio) + "\n  expected: a number > 1, or 0 to have it chosen");
+      throw InvalidInput("Chebyshev iteration: ratio is " + short_text(ratio) + "\n  expected: a number > 1, or 0 to have it chosen");
     if (fourth_kind && lambda_min != 0.)
-      throw InvalidInput("Chebyshev iteration: lambda_min is " + number(lambda_min) +
+      throw InvalidInput("Chebyshev iteration: lambda_min is " + short_text(lambda_min) +
                          " for polynomials of the fourth kind\n  expected: 0; they have an upper end only");
     if (lambda_max > 0. && !(lambda_min < lambda_max))
-      throw InvalidInput("Chebyshev iteration: lambda_min is " + number(lambda_min) + " and lambda_max is " + number(lambda_max) +
+      throw InvalidInput("Chebyshev iteration: lambda_min is " + short_text(lambda_min) + " and lambda_max is " + short_text(lambda_max) +
                          "\n  expected: 0 < lambda_min < lambda_max, or 0 to have one chosen");
   }
 
@@ -278,8 +272,8 @@ namespace leopard
                             : options.lambda_min > 0. ? options.lambda_min
                                                       : largest / (options.ratio > 0. ? options.ratio : default_ratio);
     if (!(smallest < largest))
-      throw InvalidInput("Chebyshev iteration: lambda_min is " + number(smallest) + ", and the estimate of the largest eigenvalue of D^-1 A is " +
-                         number(largest) + "\n  expected: a lambda_min below that, or 0 to have it chosen");
+      throw InvalidInput("Chebyshev iteration: lambda_min is " + short_text(smallest) + ", and the estimate of the largest eigenvalue of D^-1 A is " +
+                         short_text(largest) + "\n  expected: a lambda_min below that, or 0 to have it chosen");
     lambda_min = smallest;
     lambda_max = largest;
     restart();
@@ -338,12 +332,12 @@ namespace leopard
   std::string ChebyshevRecurrence::text() const
   {
     if (options.fourth_kind)
-      return "for eigenvalues of D^-1 A up to " + number(lambda_max) + (estimates() ? " (estimated)" : " (given)");
-    return "for eigenvalues of D^-1 A between " + number(lambda_min) +
+      return "for eigenvalues of D^-1 A up to " + short_text(lambda_max) + (estimates() ? " (estimated)" : " (given)");
+    return "for eigenvalues of D^-1 A between " + short_text(lambda_min) +
            (options.lambda_min > 0.
               ? " (given)"
-              : std::string(" (1/").append(number(options.ratio > 0. ? options.ratio : default_ratio)).append(" of the largest)")) +
-           " and " + number(lambda_max) + (estimates() ? " (estimated)" : " (given)");
+              : std::string(" (1/").append(short_text(options.ratio > 0. ? options.ratio : default_ratio)).append(" of the largest)")) +
+           " and " + short_text(lambda_max) + (estimates() ? " (estimated)" : " (given)");
   }
 
   template <typename Number>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tau_scaling.h"
 
+#include <solvers/base/words.h>
+
 #include "../base/errors.h"
 #include "../base/norms.h"
 #include "../base/thread_pool.h"
@@ -9,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <random>
 #include <vector>
 
@@ -24,13 +25,6 @@ namespace leopard
     [[noreturn]] void refuse(const std::string &what)
     {
       throw InvalidInput("tau scaling: " + what + "\n  expected: a symmetric positive definite matrix, or omega as a number");
-    }
-
-    std::string number(double value)
-    {
-      char text[32];
-      std::snprintf(text, sizeof(text), "%.4g", value);
-      return text;
     }
 
     /** D^-1/2 A D^-1/2 of all ranks' rows. */
@@ -107,8 +101,8 @@ namespace leopard
 
   std::string TauEstimate::text() const
   {
-    return "omega = tau = " + number(omega) + ", of the eigenvalues " + (settled ? "" : "(at most) ") + number(eigenvalues.smallest) + " to " +
-           number(eigenvalues.largest) + " of D^-1 A, estimated with " + std::to_string(n_products) + " products";
+    return "omega = tau = " + short_text(omega, 4) + ", of the eigenvalues " + (settled ? "" : "(at most) ") + short_text(eigenvalues.smallest, 4) +
+           " to " + short_text(eigenvalues.largest, 4) + " of D^-1 A, estimated with " + std::to_string(n_products) + " products";
   }
 
   TauEstimate estimate_tau(const CrsMatrix<double> &A, const Communication<double> &communication, const TauEstimateOptions &options)
@@ -129,7 +123,7 @@ namespace leopard
     result.settled    = found.settled;
     double smallest = found.eigenvalues.smallest, largest = found.eigenvalues.largest;
     if (!(std::isfinite(largest) && largest > 0. && smallest >= -at_rounding * largest))
-      refuse("the eigenvalues of D^-1 A reach from " + number(smallest) + " to " + number(largest));
+      refuse("the eigenvalues of D^-1 A reach from " + short_text(smallest, 4) + " to " + short_text(largest, 4));
     result.eigenvalues = {std::max(smallest, 0.), largest * (1. + margin)};
     result.omega       = 2. / (result.eigenvalues.smallest + result.eigenvalues.largest);
     return result;

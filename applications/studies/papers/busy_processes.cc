@@ -4,6 +4,7 @@
 #include "study.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/base/stopwatch.h>
 
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -6,6 +6,7 @@
 #include "sample_statistics.h"
 #include "study.h"
 
+#include <solvers/base/stopwatch.h>
 #include <solvers/base/thread_pool.h>
 #include <solvers/device/device_array.h>
 

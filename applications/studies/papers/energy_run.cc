@@ -4,6 +4,7 @@
 #include "sample_statistics.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/base/stopwatch.h>
 #include <solvers/krylov/cg.h>
 #include <solvers/multigrid/aggregation.h>
 #include <solvers/multigrid/multigrid.h>

@@ -6,6 +6,7 @@
 
 #include <solvers/base/errors.h>
 #include <solvers/base/norms.h>
+#include <solvers/base/stopwatch.h>
 #include <solvers/device/device.h>
 #include <solvers/distributed/gpus/several_gpus.h>
 

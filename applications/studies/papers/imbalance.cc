@@ -7,6 +7,7 @@
 
 #include <solvers/base/errors.h>
 #include <solvers/base/norms.h>
+#include <solvers/base/stopwatch.h>
 #include <solvers/block_async/host_scheduler.h>
 
 #include <algorithm>

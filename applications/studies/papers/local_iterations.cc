@@ -4,6 +4,8 @@
 #include "sample_statistics.h"
 #include "study.h"
 
+#include <solvers/base/stopwatch.h>
+
 #include <array>
 #include <cmath>
 #include <limits>

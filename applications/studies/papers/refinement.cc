@@ -6,6 +6,7 @@
 #include "study.h"
 
 #include <solvers/base/norms.h>
+#include <solvers/base/stopwatch.h>
 #include <solvers/refinement/precision_choice.h>
 #include <solvers/refinement/refinement.h>
 

@@ -6,6 +6,7 @@
 #include "storage_judge.h"
 #include "study.h"
 
+#include <solvers/base/stopwatch.h>
 #include <solvers/matrix/generators.h>
 
 #include <algorithm>

@@ -3,13 +3,13 @@
 
 #include <solvers/base/errors.h>
 #include <solvers/base/norms.h>
+#include <solvers/base/stopwatch.h>
 #include <solvers/device/device.h>
 #include <solvers/matrix/elasticity.h>
 #include <solvers/matrix/generators.h>
 #include <solvers/matrix/matrix_market.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -260,11 +260,6 @@ namespace leopard::studies
           }
       }
     return result;
-  }
-
-  double now()
-  {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
 
   std::string machine(const Settings &settings)

@@ -121,8 +121,6 @@ namespace leopard::studies
    */
   Reached reach(Experiment &experiment, double tolerance, int max_iterations, bool with_time = true);
 
-  double now(); ///< seconds
-
   /** "backend cuda, NVIDIA H200" or "backend host, 2 threads". */
   std::string machine(const Settings &settings);
 

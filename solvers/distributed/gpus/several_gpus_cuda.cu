@@ -13,9 +13,10 @@
 #include "row_parts.h"
 #include "several_gpus.h"
 
+#include <solvers/base/stopwatch.h>
+
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -24,11 +25,6 @@ namespace leopard
   namespace
   {
     using device::stream;
-
-    double now()
-    {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-    }
 
     /** Stores values where other GPUs have their copies of them. */
     template <typename Number>
