@@ -161,7 +161,7 @@ class MultigridProblems(Program):
 
 
 class MultigridRanks(Program):
-    def test_1_2_and_4_ranks_agree(self):
+    def test_ranks_agree(self):
         cases = (("multigrid_2d", ["Verification/Refinements=2", "Multigrid/Form=stored"]),
                  ("multigrid_3d", ["Verification/Refinements=1"]),
                  ("multigrid_l_shape", ["Mesh/Adaptive cycles=3", "Linear solver/Relative tolerance=1e-11"]),
@@ -169,7 +169,7 @@ class MultigridRanks(Program):
                  ("multigrid_neumann", ["Verification/Refinements=1"]))
         for name, settings in cases:
             results = []
-            for ranks in (1, 2, 4):
+            for ranks in (1, 3):
                 # Jacobi is the same on any number of ranks
                 self.leopard(VERIFICATION / f"{name}.prm", "Multigrid/Smoother=damped-jacobi", *settings, ranks=ranks)
                 results.append(self.run_json(name)["cycles"][-1])
@@ -182,7 +182,7 @@ class MultigridRanks(Program):
                     self.assertAlmostEqual(result["u"][measure], results[0]["u"][measure], delta=1e-2 if adaptive else 1e-8, msg=f"{name} {settings}")
 
     def test_asynchronous_smoothers_on_ranks(self):
-        for ranks in (2, 4):
+        for ranks in (3,):
             self.leopard(VERIFICATION / "multigrid_l_shape.prm", "Linear solver/Schedule=chaotic", "Mesh/Adaptive cycles=6", ranks=ranks)
             self.assertLessEqual(max(self.iterations("multigrid_l_shape")), 15)
             for solver in ("dense", "cg", "amg"):
@@ -213,7 +213,7 @@ class MultigridRanks(Program):
         settings = ["Time stepping/Step size=0.01", "Time stepping/End time=0.03", "Mesh/Global refinements=5", "Output/Interval=0", "Linear solver/Method=gmres"]
         self.leopard(TINY, *settings, "Linear solver/Method=direct")
         reference = self.statistics("tiny_turing")[1][-1]
-        for ranks in (2, 4):
+        for ranks in (3,):
             self.leopard(TINY, *settings, "Linear solver/Preconditioner=multigrid", ranks=ranks)
             rows = self.statistics("tiny_turing")[1]
             for one, two in zip(reference[10:16], rows[-1][10:16]):
