@@ -33,7 +33,7 @@ function(leopard_add_gtests program label)
     set(suites)
     foreach(line ${lines})
       string(REGEX REPLACE "^ *[A-Z_]+\\( *([A-Za-z0-9]+).*" "\\1" suite "${line}")
-      list(APPEND suites "${suite}.*:*/${suite}.*:${suite}/*")
+      list(APPEND suites "${suite}.*:*/${suite}.*:${suite}/?.*") # TEST, TEST_P, TYPED_TEST; an instantiation may have the name of a suite
     endforeach()
     list(REMOVE_DUPLICATES suites)
     string(REPLACE ";" ":" filter "${suites}${leopard_left_out}")
