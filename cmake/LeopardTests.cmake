@@ -15,10 +15,12 @@ if(LEOPARD_SANITIZER)
     "*Incomplete.FactorsMakeConjugate*:*CorrectionsTest.EverySchedule*:*CorrectionsTest.ReachTheAccuracy*:*CorrectionsTest.InDoubleAreAsync*:*ManyStepsKeep*"
     "*Stencils.SolutionIsAFixedPoint*:*SinglePrecision.CyclesContract*:NearNullSpace.SmoothedProlongation*:Refinement.RealMatrices:*MixedMultigridTakes*"
     "AggregationOfSystems.ABasisIs*:AggregationOfSystems.BodiesThat*:AggregationOfSystems.Networks*:PrecisionChoice.IsMixedWhere*"
-    "BlockAsync/Backends.EverySchedule*:TwoStage.AllContract*:Stagnation.IsNotARealMatrix*:Prediction.OfARealMatrix:Prediction.GoesOnUntil*")
+    "BlockAsync/Backends.EverySchedule*:TwoStage.AllContract*:Stagnation.IsNotARealMatrix*:Prediction.OfARealMatrix:Prediction.GoesOnUntil*"
+    "*ReactionDiffusionMesh.StepsOfAPattern*:*ReactionDiffusionSteps.AnExplicitReaction*")
   if(LEOPARD_SANITIZER MATCHES "thread")
     list(APPEND leopard_left_out "*/reference:MatrixMarket*:ReactionDiffusionMemory*:*MultigridConvergence.WithEverySmoother*:*MultigridUpdate.StencilEqualsAFreshOne*:*ExponentialSteps.AreThoseOf*:*MultigridThreads.*/1:*MultigridThreads.*/2:*MultigridThreads.*/5"
-      "NearNullSpace.TentativeProlongation*:Refinement.AMatrixThatIsToo*:*RanksTest.ErrorControlled*:*SlabsTest.ErrorControlled*:DistributedStencilMultigrid.ConvergesAsFast*")
+      "NearNullSpace.TentativeProlongation*:Refinement.AMatrixThatIsToo*:*RanksTest.ErrorControlled*:*SlabsTest.ErrorControlled*:DistributedStencilMultigrid.ConvergesAsFast*"
+      "*ReactionDiffusionGrowth.ModesDecay*:*ReactionDiffusion.ErrorControlKeeps*:*ReactionDiffusion.OrderOfBdf3*:*ReactionDiffusionLongSteps.StepsGrow*")
   endif()
   string(REPLACE ";" ":" leopard_left_out "${leopard_left_out}")
 endif()
