@@ -61,7 +61,7 @@ ANYWHERE = (
     (r"^trefethen: block-asynchronous refinement: single precision takes three times",
      "why it was so is not known: rounding to single precision changes a correction by some 1e-7 of itself, which cannot slow "
      "the iteration to a third"),
-    (r": cond\(A\) = ", "what is printed is not known: it is no condition number in the 1-, the 2- or the Frobenius norm"),
+    (r": cond\(A\) = ", "what is printed is not known: it is no condition number in the 1- or the 2-norm"),
     (r"^that of overlap in one direction is 3.34 times",
      "the block's own rows are relaxed whatever the direction is: half of 6.68 + 1 is due"),
     (r"^blocks top-down: (bottom-up overlap is as good as uniform|top-down overlap gains little)",

@@ -87,7 +87,9 @@ namespace
   // fails if a verdict does not look at its numbers
   TEST(Storage_findings, can_each_be_another_one)
   {
-    const auto times = [](int k, const StorageTimes &t) { return judged([&](Report &report) { judge_storage(k, "CRS", t, report); }); };
+    const auto times = [](int k, const StorageTimes &t, bool is_printed = true) {
+      return judged([&](Report &report) { judge_storage(k, "CRS", is_printed, t, report); });
+    };
     EXPECT_EQ(count(times(1, {1., 0.4, 0., 6.}), ": holds: "), 2); // pays after 10 iterations
     EXPECT_EQ(count(times(1, {1., 0.6, 0., 6.}), "half the time of CRS for async-(1): does not hold"), 1);
     EXPECT_EQ(count(times(1, {1., 0.4, 0., 60.}), "at most 25 iterations of async-(1): does not hold"), 1);
@@ -96,6 +98,8 @@ namespace
     EXPECT_EQ(count(times(5, {1., 0.2, 0., 10.}), "at most 4 iterations of async-(5): does not hold"), 1);
     EXPECT_EQ(count(times(5, {1., 2., 0., -10.}), ": does not hold: "), 2); // slower, so it never pays
     EXPECT_EQ(count(times(5, {NAN, NAN, NAN, NAN}), ": holds: "), 0);
+    EXPECT_EQ(count(times(5, {1., 0.2, 0., 1.}, false), "host threads only"), 2); // another program than the printed one
+    EXPECT_EQ(count(times(5, {1., 0.2, 0., 1.}, false), ": holds: ") + count(times(5, {1., 2., 0., 1.}, false), "does not hold"), 0);
     const auto sweeps = [](double of_k, double of_more) {
       return judged([&](Report &report) { judge_sweeps("Algorithm 16", 5, {of_k, of_more}, report); });
     };
@@ -104,6 +108,7 @@ namespace
     EXPECT_EQ(count(sweeps(1e-15, 1e-15), ": does not hold: "), 1); // a test that cannot tell them apart
     EXPECT_EQ(count(sweeps(NAN, NAN), ": does not hold: "), 1);
     EXPECT_EQ(count(judged([](Report &report) { judge_diagonal(5, 1., 3., report); }), "3.00 times as long"), 1);
+    EXPECT_EQ(count(judged([](Report &report) { judge_diagonal(5, NAN, NAN, report); }), "host threads only"), 1);
   }
 
   // fails if a verdict does not look at its numbers, or decides without GPUs

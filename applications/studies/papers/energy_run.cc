@@ -168,7 +168,9 @@ namespace leopard::studies
       device::set_waiting(device::Waiting::block);
     std::this_thread::sleep_for(std::chrono::duration<double>(0.2 * seconds)); // until what was done before is forgotten
     const device::EnergyUse before = meter.read();
-    std::this_thread::sleep_for(std::chrono::duration<double>(0.5 * seconds));
+    // Energy::since() knows nothing of less than ten resolutions, however short the solves are to be
+    const double rest = std::max(0.5 * seconds, 11. * std::max(before.gpu.resolution, before.cpu.resolution));
+    std::this_thread::sleep_for(std::chrono::duration<double>(rest));
     at_rest = meter.read().since(before);
   }
 

@@ -11,12 +11,15 @@ namespace leopard::studies
     double crs, block_crs, crs_start, block_crs_start;
   };
 
-  /** Thesis, Table 4.8 and section 4.9, of async-(k), k = 1 or 5. @param crs what the plain CRS is. */
-  void judge_storage(int k, const std::string &crs, const StorageTimes &times, Report &report);
+  /**
+   * Thesis, Table 4.8 and section 4.9, of async-(k), k = 1 or 5. @param crs what the plain CRS is. @param is_printed
+   * whether that is Algorithm 16, as printed; against another nothing is decided.
+   */
+  void judge_storage(int k, const std::string &crs, bool is_printed, const StorageTimes &times, Report &report);
 
   /**
    * Section 4.8.2, "almost no performance difference": seconds of an iteration of Algorithms 16 and 17. A statement on
-   * GPUs, which host threads do not decide.
+   * GPUs, which host threads do not decide. Not a number: not measured.
    */
   void judge_diagonal(int k, double by_branch, double by_product, Report &report);
 
