@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune.h"
 
-#include <solvers/base/stopwatch.h>
-#include <solvers/base/words.h>
-
 #include "../base/errors.h"
+#include "../base/stopwatch.h"
+#include "../base/words.h"
 #include "../device/device.h"
 #include "../device/device_vector.h"
 #include "../matrix/analysis.h"

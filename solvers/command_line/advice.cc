@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "advice.h"
 
-#include <solvers/base/words.h>
-
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../base/words.h"
 #include "../matrix/analysis.h"
 #include "../matrix/crs_matrix.h"
 #include "../matrix/eigenvalues.h"

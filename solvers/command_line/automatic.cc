@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "automatic.h"
 
-#include <solvers/base/words.h>
-
 #include "../base/norms.h"
 #include "../base/thread_pool.h"
+#include "../base/words.h"
 #include "../matrix/scaled_matrix.h"
 #include "../matrix/stencil.h"
 #include "../multigrid/coarse_solvers.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conclusion.h"
 
-#include <solvers/base/words.h>
-
 #include "../base/errors.h"
 #include "../base/whole_file.h"
+#include "../base/words.h"
 #include "../matrix/eigenvalues.h"
 #include "../matrix/matrix_market.h"
 #include "../matrix/npy.h"

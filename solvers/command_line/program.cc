@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program.h"
 
-#include <solvers/base/words.h>
-
 #include "../base/errors.h"
 #include "../base/stopwatch.h"
 #include "../base/whole_file.h"
+#include "../base/words.h"
 #include "../device/device.h"
 #include "../matrix/analysis.h"
 #include "../matrix/eigenvalues.h"
@@ -25,6 +24,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace leopard::command_line
@@ -93,16 +93,26 @@ namespace leopard::command_line
       return {std::move(A), !asymmetry.found};
     }
 
+    /** @throws InvalidInput if no residual could be related to it. */
+    void check_norm(const std::vector<double> &b, const std::string &what, const std::string &remedy)
+    {
+      if (!std::isfinite(norm(b)))
+        throw InvalidInput(what + ": the norm of the right-hand side is above " + short_text(std::numeric_limits<double>::max(), 3) +
+                           ", which double cannot hold\n  expected: a smaller one; " + remedy);
+    }
+
     std::vector<double> right_hand_side(const CrsMatrix<double> &A, const std::string &path)
     {
       if (!path.empty())
         {
           std::vector<double> b = is_npy(path) ? read_npy_vector(path, A.n_rows) : read_matrix_market_vector(path, A.n_rows);
+          check_norm(b, path, "scale b and x by the same power of ten");
           log_line("rhs", path);
           return b;
         }
       std::vector<double> b(A.n_rows);
       multiply(A, std::vector<double>(A.n_columns, 1.).data(), b.data());
+      check_norm(b, "b = A 1, as there is no --rhs", "scale the matrix, or give a --rhs");
       log_line("rhs", "b = A 1, as there is no --rhs: the solution is all ones");
       return b;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report.h"
 
-#include <solvers/base/words.h>
+#include "../base/words.h"
 
 #include <algorithm>
 #include <charconv>

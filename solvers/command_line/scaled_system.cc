@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scaled_system.h"
 
-#include <solvers/base/words.h>
-
 #include "../base/errors.h"
+#include "../base/words.h"
 #include "nodes.h"
 #include "report.h"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "singular.h"
 
-#include <solvers/base/words.h>
-
 #include "../base/errors.h"
 #include "../base/thread_pool.h"
+#include "../base/words.h"
 #include "quality.h"
 #include "report.h"
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strong_methods.h"
 
-#include <solvers/base/stopwatch.h>
-#include <solvers/base/words.h>
-
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../base/stopwatch.h"
+#include "../base/words.h"
 #include "../krylov/cg.h"
 #include "../krylov/fgmres.h"
 #include "../multigrid/aggregation.h"

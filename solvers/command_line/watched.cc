@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "watched.h"
 
-#include <solvers/base/words.h>
-
 #include "../base/number_types.h"
+#include "../base/words.h"
 #include "advice.h"
 #include "report.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an analysis has to say to a user.
 #include "crs_matrix.h"
-#include "eigenvalues.h"
 
-#include <solvers/base/words.h>
+#include "../base/words.h"
+#include "eigenvalues.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "coarse_solvers.h"
 
-#include <solvers/base/stopwatch.h>
-
 #include "../base/errors.h"
+#include "../base/stopwatch.h"
 #include "../base/thread_pool.h"
 #include "../device/device.h"
 #include "../matrix/device_matrix.h"

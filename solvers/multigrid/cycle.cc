@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multigrid_data.h"
 
-#include <solvers/base/stopwatch.h>
+#include "../base/stopwatch.h"
 
 #include <algorithm>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slab_smoother.h"
 
-#include <solvers/base/words.h>
-
 #include "../base/errors.h"
 #include "../base/words.h"
 #include "../block_async/host_scheduler.h"

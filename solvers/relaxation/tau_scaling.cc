@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tau_scaling.h"
 
-#include <solvers/base/words.h>
-
 #include "../base/errors.h"
 #include "../base/norms.h"
 #include "../base/thread_pool.h"
+#include "../base/words.h"
 #include "../matrix/crs_matrix.h"
 #include "../matrix/eigenvalues.h"
 

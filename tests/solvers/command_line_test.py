@@ -990,6 +990,15 @@ class Rough(Program):
         self.assertIn("by the factor 1e308 or more", said)
         self.assertNotIn("inf", said)
 
+    def test_a_norm_that_overflows(self):
+        """No residual is small beside it."""
+        self.matrix("grid.mtx", laplace(10), 100)
+        self.vector("b.mtx", [1.5e308] * 100)
+        for method in ("automatic", "cg", "jacobi"):
+            self.assertIn("b.mtx: the norm of the right-hand side is above 1.8e+308", self.run_it("grid.mtx", "--rhs", "b.mtx", "--method", method, code=1)[1])
+        self.matrix("large.mtx", {(i, i): 1.5e308 for i in range(100)}, 100)
+        self.assertIn("b = A 1, as there is no --rhs: the norm", self.run_it("large.mtx", code=1)[1])
+
     def test_zeros_on_the_diagonal_are_analyzed(self):
         self.matrix("saddle.mtx", {(0, 0): 2., (0, 1): 1., (1, 0): 1.}, 2)
         said = self.run_it("saddle.mtx", "--analyze")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../base/norms.h"
+#include "../../base/stopwatch.h"
 #include "../../block_async/stencil_engine.h"
 #include "../../device/cuda_error.cuh"
 #include "../../device/device_array.h"
@@ -12,8 +13,6 @@
 #include "pinned.cuh"
 #include "row_parts.h"
 #include "several_gpus.h"
-
-#include <solvers/base/stopwatch.h>
 
 #include <algorithm>
 #include <atomic>
