@@ -89,10 +89,11 @@ def tally(lines):
     return ", ".join(f"{counts[verdict]} {verdict}" for verdict in ALL if counts[verdict])
 
 
-def verdict_text(line, see):
+def verdict_text(line, see, up):
+    """up: the way from the document's folder to that of the repository."""
     text = BOLD.get(line.verdict, line.verdict) + (f" ({line.why})" if line.why else "")
     if see:
-        text += "; measured before: " + ", ".join(f"[{name}](../{RESULTS}{name})" for name in see)
+        text += "; measured before: " + ", ".join(f"[{name}]({up}{RESULTS}{name})" for name in see)
     return text
 
 
@@ -124,8 +125,8 @@ class Document:
         first, result, see = f"{item.where}: {item.what}", [], item.see
         for line, run in self.lines[item.where]:
             claim = "" if line.claim == item.what else line.claim
-            wanted = line.why == ON_GPU
-            verdict = verdict_text(line, see if wanted else ())
+            wanted = line.verdict == OPEN
+            verdict = verdict_text(line, see if wanted else (), self.up)
             result.append((first, claim, "" if line.ours == "-" else line.ours, verdict, "" if run == "-" else run))
             first, see = "", () if wanted else see  # once an item
         return result

@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 from reproduction import Error, checks, document, figures, items, plots, run, store, tables, verdicts  # noqa: E402
+from reproduction.verdicts import OPEN, Line  # noqa: E402
 
 
 def numbered(columns, *labels):
@@ -227,6 +228,15 @@ class TablesTest(unittest.TestCase):
             (pathlib.Path(folder) / "N-112.txt").write_text("rows, entries: 7, 8\neigenvalues: 1 to 9, ratio 693.6\n")
             result = type("Result", (), {"folder": pathlib.Path(folder)})
             self.assertEqual(list(tables.helmholtz(result)), [(112, 12544, "7", 62272, "8", "693.63", "693.60")])
+
+    # fails if what was measured before is not linked where nothing is decided, or from another folder
+    def test_what_was_measured_before_is_linked(self):
+        item = items.Item("T 1", "what", (("a", lambda result: [Line("c", "1 GPU", OPEN)]),), see=("b.md",))
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(document, "ITEMS", (item,)):
+            output(folder, "a", ("x", 1, []))
+            (pathlib.Path(folder) / "a.cuda" / "result.json").write_text('{"device": "cuda", "quick": false}')
+            rows = document.Document(store.Store(folder), up="../../").rows(item)
+        self.assertIn("measured before: [b.md](../../benchmarks/results/b.md)", rows[0][3])
 
     # fails if a quoted table is not found, or goes on in the text behind it
     def test_quoted_tables(self):
