@@ -71,8 +71,10 @@ def curves(plt, panels, x_name, y_name, log="y", columns=2):
 def bars(plt, panels, x_name, y_name, log=True, columns=2):
     """
     Panels (title, groups, [(name, parts, style)]): for each group a bar of each name. parts: a list of (part, values)
-    that are stacked, with one value a group; a part without a name has the whole bar.
+    that are stacked, with one value a group; a part without a name has the whole bar. None without a panel.
     """
+    if not panels:
+        return None
     figure, axes = grid(plt, len(panels), columns)
     for axis, (title, groups, series) in zip(axes, panels):
         width = 0.8 / len(series)

@@ -333,6 +333,14 @@ def overlap(titles, kinds=tuple(OVERLAPS)):
     return draw
 
 
+@of("overlap")
+def figure_o_9(plt, result):
+    _, _, rows = result.table("chaotic.csv", "LAP on")
+    return curves(plt, [(f"LAP, {name} to 1e-10", [(name, points(rows, 0, column), colored(column, "o"))])
+                        for name, column in (("global iterations", 2), ("milliseconds", 3))],
+                  f"overlap in percent of a block ({result.device})", "", log="")
+
+
 DRAW = {
     "4_7": figure_4_7, "4_16": figure_4_16, "4_18": figure_4_18, "4_19": figure_4_19, "4_20": figure_4_20,
     "4_21": figure_4_21, "4_22": figure_4_22, "4_24": figure_4_24, "4_26": figure_4_26, "4_27": figure_4_27,
@@ -343,5 +351,5 @@ DRAW = {
     "4_39": figure_4_39, "5_4": figure_5_4, "5_5": figure_5_5, "5_6": figure_5_6,
     "o_2": overlap(("A, blocks top-down", "A, blocks in random order"), ("none", "uniform")),
     "o_3": overlap(("A, blocks top-down",)), "o_4": overlap(("A, blocks in random order",)),
-    "o_5": overlap(("L of ILU(0), random order", "U of ILU(0), random order")),
+    "o_5": overlap(("L of ILU(0), random order", "U of ILU(0), random order")), "o_9": figure_o_9,
 }

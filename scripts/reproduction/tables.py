@@ -9,6 +9,7 @@ import statistics
 from . import Error, checks, published
 from .checks import g
 from .experiments import HELMHOLTZ, MATRICES
+from .plots import value
 
 RESULTS = "benchmarks/results/"
 
@@ -42,15 +43,17 @@ class Table:
 
 @dataclasses.dataclass(frozen=True)
 class Made:
-    """A table whose rows a function makes of a result."""
+    """A table whose rows a function makes of a result; its title is that of the study's table that begins so, if any."""
 
     experiment: str
     title: str
     rows: object
     heads: tuple
+    start: str = ""
 
     def read(self, result):
-        return self.title, self.heads, [list(map(str, row)) for row in self.rows(result)]
+        title = result.table("chaotic.csv", self.start)[0] if self.start else self.title
+        return title, self.heads, [list(map(str, row)) for row in self.rows(result)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,6 +107,31 @@ def iteration_seconds(result):
         for i, method in enumerate(("gauss-seidel", "jacobi", "async-5")):
             row += [f"{published.ITERATION_SECONDS[matrix][i]:.6f}", g(checks.mean_seconds(result, matrix, method), 3)]
         yield row
+
+
+def storage(result):
+    """T Table 4.8 beside ours, the start with all its digits."""
+    _, _, rows = result.table("chaotic.csv", "Plain CRS and block-CRS")
+    for method, kept, second, printed, less, printed_less, start, printed_start, after, printed_after, *_ in rows:
+        if printed_start != "-":
+            printed_start = published.STORAGE_START[method][kept.startswith("block")]
+        yield (method, kept, printed, second, printed_less, less, printed_start, start, printed_after, after)
+
+
+def waiting(start, printed):
+    """T Tables 5.4, 5.5 in their layout; ours is the energy of GPU and CPU, or of the GPU where that is not known."""
+    def rows(result):
+        ours = {}
+        for title, _, table in result.tables("chaotic.csv"):
+            if title.startswith(start):
+                matrix = title.removeprefix(start).split(",")[0]
+                ours[matrix] = {row[1]: row[10] if row[10] != "-" else row[8] for row in table}
+        for matrix, (plain, dvfs, both, _, better) in printed.items():
+            spin, block = (ours.get(matrix, {}).get(way, "-") for way in ("spin", "block"))
+            ratio = 100 * (value(spin) / value(block) - 1) if value(block) > 0 else value("-")
+            yield (matrix, *(f"{v:.2f}" for v in (plain, dvfs, both)), spin, block, better,
+                   f"{ratio:.1f}" if ratio == ratio else "-")
+    return rows
 
 
 def helmholtz(result):

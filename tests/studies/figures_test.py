@@ -14,7 +14,8 @@ import unittest.mock
 sys.dont_write_bytecode = True
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
-from reproduction import Error, checks, document, figures, items, plots, run, store, tables, verdicts  # noqa: E402
+from reproduction import Error, checks, document, figures, items, plots, published, run, store, tables  # noqa: E402
+from reproduction import verdicts  # noqa: E402
 from reproduction.verdicts import OPEN, Line  # noqa: E402
 
 
@@ -63,6 +64,7 @@ CURVES = {
     "o_2": ("overlap", ["A, blocks top-down", "A, blocks in random order"], KINDS, {"none": (0, 1), "uniform": (0, 2)}),
     "o_3": ("overlap", ["A, blocks top-down"], KINDS, {"uniform": (0, 2), "top-down": (0, 3), "bottom-up": (0, 4)}),
     "o_4": ("overlap", ["A, blocks in random order"], KINDS, {"top-down": (0, 3), "bottom-up": (0, 4)}),
+    "o_9": ("overlap", ["LAP on 64^3"], 4, {"global iterations": (0, 2), "milliseconds": (0, 3)}),
     "o_5": ("overlap", ["L of ILU(0), random order", "U of ILU(0), random order"], KINDS, {"bottom-up": (0, 4)}),
 }
 WEIGHTED = ("weights", "chaotic.csv", [("Iterations to 1e-08, factor an iteration and time, fv1 (T Figures 4.18)", 10,
@@ -105,6 +107,7 @@ class FiguresTest(unittest.TestCase):
     def test_parts_of_a_bar_are_stacked(self):
         figure = plots.bars(self.plt, [("t", ["g"], [("n", [("a", [1.]), ("b", [2.])], {})])], "x", "y")
         self.assertEqual([(bar.get_y(), bar.get_height()) for bar in figure.axes[0].patches], [(0, 1), (1, 2)])
+        self.assertIsNone(plots.bars(self.plt, [], "x", "y"))
 
     # fails if another column is drawn, or under another name
     def test_curves_are_the_columns_of_the_output(self):
@@ -121,6 +124,7 @@ class FiguresTest(unittest.TestCase):
                 x, y = expected[line.get_label()]
                 there = set(map(tuple, line.get_xydata()))
                 self.assertLessEqual({(float(row[x]), float(row[y])) for row in rows}, there, (name, line.get_label()))
+            self.plt.close(figure)
 
     # fails if bars have other heights, or published and ours are mixed up
     def test_bars_are_the_columns_of_the_output(self):
@@ -228,6 +232,29 @@ class TablesTest(unittest.TestCase):
             (pathlib.Path(folder) / "N-112.txt").write_text("rows, entries: 7, 8\neigenvalues: 1 to 9, ratio 693.6\n")
             result = type("Result", (), {"folder": pathlib.Path(folder)})
             self.assertEqual(list(tables.helmholtz(result)), [(112, 12544, "7", 62272, "8", "693.63", "693.60")])
+
+    # fails if printed digits are lost, or another energy is compared, or that of another matrix
+    def test_tables_in_the_papers_layout(self):
+        with tempfile.TemporaryDirectory() as folder:
+            row = ["async-(1)", "block-CRS, double", "1", "2", "3", "4", "5", "3.848", "7", "8", "9"]
+            result = output(folder, "storage", ("Plain CRS and block-CRS", 11, [row]))
+            self.assertEqual(list(tables.storage(result)),
+                             [("async-(1)", "block-CRS, double", "2", "1", "4", "3", "3.8482", "5", "8", "7")])
+            named = tables.Made("storage", "", tables.storage, (), "Plain CRS").read(result)
+            self.assertEqual((named[0], len(named[2])), ("Plain CRS and block-CRS", 1))
+            ways = [["CG", way, *"234567", joules, "9", "-"] for way, joules in (("spin", "6"), ("block", "4"))]
+            result = output(folder, "energy", ("Table 5.4: CG, apache2, to 1e-10", 11, ways))
+            rows = {row[0]: row for row in tables.waiting("Table 5.4: CG, ", published.ENERGY_CG)(result)}
+        self.assertEqual(rows["apache2"], ("apache2", "1.98", "1.99", "1.82", "6", "4", 8.8, "50.0"))
+        self.assertEqual(rows["A318"][4:], ("-", "-", 21.8, "-"))
+
+    # fails if the printed energies are mistyped: improvements are printed; the sign of ecology2 is an erratum
+    def test_printed_energies(self):
+        for printed in (published.ENERGY_CG, published.ENERGY_PCG):
+            for matrix, (plain, dvfs, both, of_dvfs, of_both) in printed.items():
+                self.assertAlmostEqual(100 * (plain / both - 1), of_both, delta=0.06)
+                sign = -1 if (matrix, of_dvfs) == ("ecology2", -1.3) else 1
+                self.assertAlmostEqual(100 * (plain / dvfs - 1), sign * of_dvfs, delta=0.06)
 
     # fails if what was measured before is not linked where nothing is decided, or from another folder
     def test_what_was_measured_before_is_linked(self):
