@@ -291,7 +291,9 @@ THESIS = (
     nothing("T Figure 4.9", "AMC, DC and DK"),
     item("T Figure 4.10", "several GPUs: AMC", ("gpus", Found("T Figure 4.10", gpu="^")), see=(GPUS,),
          undrawn=EXCHANGES, tables=(of_exchanges("trefethen-20000: residual"), of_exchanges("fv3: residual")),
-         quoted=(Quoted(GPUS, "| finding | here"), Quoted(GPUS, "| matrix | rows | one GPU"))),
+         quoted=(Quoted(GPUS, "| finding | here"), Quoted(GPUS, "| matrix | rows | one GPU")),
+         note="The two last tables are of a machine with two GPUs; in the last: microseconds an iteration / milliseconds "
+              "to the residual of one GPU."),
     undecided("T Figure 4.11", "several GPUs: where the host's memory is", "the machines at hand have one memory"),
     item("T Figure 4.12", "several GPUs: DC", ("gpus", Found("T Figure 4.12", gpu="^")), see=(GPUS,),
          undrawn=EXCHANGES,
