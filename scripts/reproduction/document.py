@@ -6,13 +6,15 @@ import re
 
 from . import Error, errata, reasons
 from .checks import ON_GPU, Found
-from .items import ITEMS, PAPERS, RESULTS
-from .run import shown
-from .verdicts import ALL, CONFIRMED, OPEN, REFUTED, Line
+from .items import ITEMS, PAPERS
+from .run import ROOT, shown
+from .tables import RESULTS
+from .verdicts import ALL, CONFIRMED, NOTHING, OPEN, REFUTED, Line
 
 NOT_RUN = "not run"
 DEVICES = ("host", "cuda")
 BOLD = {CONFIRMED: "**confirmed**", REFUTED: "**refuted**"}
+MANY = 15  # rows of a table that is folded up
 HEAD = ("where", "claim, published value", "ours", "verdict", "run")
 
 
@@ -87,16 +89,24 @@ def tally(lines):
     return ", ".join(f"{counts[verdict]} {verdict}" for verdict in ALL if counts[verdict])
 
 
-def verdict_text(line, see):
+def verdict_text(line, see, up):
+    """up: the way from the document's folder to that of the repository."""
     text = BOLD.get(line.verdict, line.verdict) + (f" ({line.why})" if line.why else "")
     if see:
-        text += "; measured before: " + ", ".join(f"[{name}](../{RESULTS}{name})" for name in see)
+        text += "; measured before: " + ", ".join(f"[{name}]({up}{RESULTS}{name})" for name in see)
     return text
 
 
+def titled(title, text, rows):
+    """A table under its title, folded up if it is long."""
+    if rows <= MANY:
+        return f"{title}:\n\n{text}"
+    return f"<details><summary>{title}: {rows} rows</summary>\n\n{text}\n\n</details>"
+
+
 class Document:
-    def __init__(self, store, pictures=None):
-        self.store, self.pictures = store, pictures or {}
+    def __init__(self, store, pictures=None, up="../"):
+        self.store, self.pictures, self.up = store, pictures or {}, up
         self.lines = {item.where: lines_of(item, store) for item in ITEMS}
 
     def without_reason(self):
@@ -115,8 +125,8 @@ class Document:
         first, result, see = f"{item.where}: {item.what}", [], item.see
         for line, run in self.lines[item.where]:
             claim = "" if line.claim == item.what else line.claim
-            wanted = line.why == ON_GPU
-            verdict = verdict_text(line, see if wanted else ())
+            wanted = line.verdict == OPEN
+            verdict = verdict_text(line, see if wanted else (), self.up)
             result.append((first, claim, "" if line.ours == "-" else line.ours, verdict, "" if run == "-" else run))
             first, see = "", () if wanted else see  # once an item
         return result
@@ -125,20 +135,22 @@ class Document:
         result = self.best(table.experiment)
         if result is None:
             return ""
-        name = "run/study_findings.csv" if table.experiment == "smoothers" else "chaotic.csv"
         try:
-            title, _, rows = result.table(name, table.start)
-        except (Error, OSError):
+            title, heads, rows = table.read(result)
+        except (Error, OSError, ValueError, KeyError, IndexError):
             return ""
-        picked = [[row[i] for i in table.columns] for row in rows[::-1][::table.every][::-1]]
-        return f"{title} ({result.device}):\n\n" + markdown(table.heads, picked)
+        return titled(f"{title} ({result.device})", markdown(heads, rows), len(rows)) if rows else ""
+
+    def quote(self, quoted):
+        heads, rows = quoted.read(ROOT)
+        return titled(f"From [{quoted.file}]({self.up}{RESULTS}{quoted.file})", markdown(heads, rows), len(rows))
 
     def paper(self, key):
         """The items in their order: tables of verdicts, broken where tables of numbers and figures stand."""
         parts, rows = [], []
         for item in (item for item in ITEMS if item.paper == key):
             rows += self.rows(item)
-            more = [text for text in map(self.table, item.tables) if text]
+            more = [text for text in map(self.table, item.tables) if text] + list(map(self.quote, item.quoted))
             if item.figure in self.pictures:
                 more.append(f"![{item.where}: {item.what}]({self.pictures[item.figure]})")
             if item.note:
@@ -149,6 +161,16 @@ class Document:
         if rows:
             parts.append(markdown(HEAD, rows))
         return "\n\n".join(parts)
+
+    def not_drawn(self):
+        """Figures with measurements that are not drawn, and why."""
+        rows = []
+        for item in ITEMS:
+            measured = "Figure" in item.where and not item.same_as and item.status != NOTHING
+            if measured and item.figure not in self.pictures:
+                why = item.undrawn or item.why or f"no results of `{'`, `'.join(item.experiments)}` to draw it of"
+                rows.append((f"{item.where}: {item.what}", why))
+        return markdown(("figure", "why it is not drawn"), rows)
 
     def summary(self):
         rows = []
@@ -177,7 +199,7 @@ class Document:
 
     def text(self, template):
         values = {f"paper_{key}": self.paper(key) for key in PAPERS}
-        values |= {"summary": self.summary(), "runs": self.runs(),
+        values |= {"summary": self.summary(), "runs": self.runs(), "not_drawn": self.not_drawn(),
                    "errata": markdown(("where", "printed", "evidence"), errata.rows(self.best))}
         return fill(template, values)
 

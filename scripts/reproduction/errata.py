@@ -100,7 +100,7 @@ def of_papers():
     plain, dvfs, _, improvement, _ = published.ENERGY_CG["ecology2"]
     yield ("T Table 5.4", f"ecology2: {improvement} percent", f"{plain} to {dvfs} Wh is "
            f"{100 * (plain / dvfs - 1):+.1f} percent: the sign is wrong")
-    for name, (seconds, watts, hours) in published.ENERGY_FV3.items():
+    for name, (seconds, watts, hours, _) in published.ENERGY_FV3.items():
         if abs(seconds * watts / 3600 / hours - 1) > 0.005:
             yield ("T Table 5.6", f"{name}: {hours} Wh", f"{watts} W for {seconds} s: {seconds * watts / 3600:.2f} Wh")
     yield ("T Figure A.2", f"rounding unit of single precision {published.ROUNDING_SINGLE:g}",

@@ -7,17 +7,12 @@ import gzip
 import math
 import pathlib
 
-from . import Error, checks, fields, published
+from . import Error, checks, fields, published, study_figures
 from .experiments import COUNTS, MATRICES, NEWTON_COUNTS, PATTERN_TIMES
+from .plots import legend_below, thin
 
 COLORS = {"async-1": "C0", "async-5": "C3", "gauss-seidel": "C2", "jacobi": "C1", "cg": "C4"}
 NAMES = {"async-1": "async-(1)", "async-5": "async-(5)", "gauss-seidel": "Gauss-Seidel", "jacobi": "Jacobi", "cg": "CG"}
-MOST = 150  # points of a curve
-
-
-def thin(points):
-    step = max(1, len(points) // MOST)
-    return points[::step] + ([points[-1]] if points and (len(points) - 1) % step else [])
 
 
 def four(plt, **more):
@@ -65,7 +60,7 @@ def figure_4_6(plt, get):
         name = f"{method}-chaotic" if method.startswith("async") else method
         return n * checks.solve_seconds(times, matrix, method) / checks.needed(result, matrix, name)
     methods = ("gauss-seidel", "jacobi", "async-5", "cg")
-    return draw_histories(plt, result, methods, seconds, f"seconds ({times.device})")
+    return draw_histories(plt, result, methods, seconds, f"seconds ({times.device}; Gauss-Seidel: host)")
 
 
 def figure_4_5(plt, get):
@@ -75,13 +70,13 @@ def figure_4_5(plt, get):
     figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")
     for i, method in enumerate(("gauss-seidel", "jacobi", "async-5")):
         points = [(count, checks.seconds_an_iteration(result, "fv3", method, count)) for count in COUNTS]
-        axis.semilogy(*zip(*points), "o-", color=COLORS[method], markersize=3,
-                      label=f"{NAMES[method]}, {result.device}")
+        device = "host" if method == "gauss-seidel" else result.device
+        axis.semilogy(*zip(*points), "o-", color=COLORS[method], markersize=3, label=f"{NAMES[method]}, {device}")
         axis.axhline(published.ITERATION_SECONDS["fv3"][i], color=COLORS[method], linestyle="--", linewidth=1,
                      label=f"{NAMES[method]}, published mean (T Table 4.6)")
     axis.set_xlabel("global iterations")
     axis.set_ylabel("seconds an iteration, fv3")
-    axis.legend()
+    legend_below(figure, [axis])
     return figure
 
 
@@ -143,8 +138,12 @@ def figure_statistics_fv3(plt, get):
     axes[0].set_ylabel("relative residual, fv3")
     axes[1].semilogy([row[0] for row in printed], [(row[2] - row[3]) / row[1] for row in printed], "kx",
                      label="published")
-    axes[1].semilogy(list(runs), [(max(v) - min(v)) / (sum(v) / len(v)) for v in runs.values()], "o-", markersize=3,
-                     label=f"{len(next(iter(runs.values()), []))} runs, {result.device}")
+    name = f"{len(next(iter(runs.values()), []))} runs, {result.device}"
+    spreads = [(n, (max(v) - min(v)) / (sum(v) / len(v))) for n, v in runs.items() if max(v) > min(v)]
+    if spreads:
+        axes[1].semilogy(*zip(*spreads), "o-", markersize=3, label=name)
+    elif all(max(v) == min(v) for v in runs.values()):  # a logarithmic axis has no zero
+        axes[1].set_title(f"{name}: all are equal, no variation on this machine", fontsize=8)
     axes[1].set_ylabel("(largest - smallest) / mean")
     for axis in axes:
         axis.set_xlabel("global iterations")
@@ -258,7 +257,7 @@ def figure_spreads(plt, get):
 
 DRAW = {"statistics_fv3": figure_statistics_fv3, "variation": figure_variation, "4_3": figure_4_3, "4_4": figure_4_4,
         "4_5": figure_4_5, "4_6": figure_4_6, "4_25": figure_4_25, "4_38": figure_4_38, "4_40": figure_4_40,
-        "b_3": figure_b_3, "o_7": figure_o_7, "spreads": figure_spreads}
+        "b_3": figure_b_3, "o_7": figure_o_7, "spreads": figure_spreads, **study_figures.DRAW}
 PIXELS = ("4_40", "b_3", "o_7")  # pictures; the others are curves
 
 
@@ -301,7 +300,8 @@ def save(figure, path):
     part = path.with_name(f".part_{path.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(part, **({"dpi": 110} if path.suffix == ".png" else {"metadata": {"Date": None}}))
+        figure.savefig(part, bbox_inches="tight" if figure.legends else None,  # those are outside of the axes
+                       **({"dpi": 110} if path.suffix == ".png" else {"metadata": {"Date": None}}))
         part.replace(path)
     except OSError as error:
         raise Error(f"{path} cannot be written: {error.strerror}\n  expected: a place that may be written to\n"

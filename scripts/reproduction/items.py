@@ -5,8 +5,9 @@ not decided by an experiment here why not. A test compares the numbers of tables
 """
 import dataclasses
 
-from . import checks, pattern_checks
+from . import checks, pattern_checks, published, tables
 from .checks import Found
+from .tables import Made, Quoted, Table
 from .verdicts import NOTHING, OPEN
 
 PAPERS = {
@@ -16,7 +17,6 @@ PAPERS = {
     "J": "Journal 2013: a block-asynchronous relaxation method for GPUs",
     "O": "Overlap 2016: domain overlap for iterative sparse triangular solves on GPUs",
 }
-RESULTS = "benchmarks/results/"
 SOLVERS, STUDIES = "2026-11-21_h200_solvers.md", "2026-11-21_studies_host.md"
 REFINEMENT, OVERLAP = "2026-11-23_h200_refinement.md", "2026-11-25_h200_overlap.md"
 SMOOTHERS, PATTERNS = "2026-11-21_h200_smoothers.md", "2026-11-21_h200_patterns.md"
@@ -24,17 +24,9 @@ ABSENT = ("fv2", "s1rmt3m1")
 NO_MATRIX = "needs matrices of the collection that are not here"
 GPUS, ENERGY = "2026-11-25_h100_several_gpus.md", "2026-11-25_h100_energy.md"
 GENERATED = "Matrices of the collection that are not here are generated ones of their kind, smaller without --full."
-
-
-@dataclasses.dataclass(frozen=True)
-class Table:
-    """Columns of a table of a study, to be shown; the published values are among them."""
-
-    experiment: str
-    start: str
-    columns: tuple
-    heads: tuple
-    every: int = 1
+JOULES = "A watt-hour is 3600 joules. A dash: that energy cannot be read on this machine, or is not printed."
+POINTS = "Drawn of the accuracies that the output has, joined by lines; so are T Figures 4.32 to 4.37."
+COUNTS = "The papers' curves of the residual are drawn as what is needed to reach an accuracy."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +40,9 @@ class Item:
     why: str = ""
     see: tuple = ()  # files in benchmarks/results/ with what was measured before
     tables: tuple = ()
+    quoted: tuple = ()  # tables of files in benchmarks/results/
     figure: str = ""
+    undrawn: str = ""  # why there is no figure of it
     note: str = ""
 
     @property
@@ -96,6 +90,36 @@ def spreads(matrix, every):
                   "published standard deviation", "ours", "published standard error", "ours"), every)
 
 
+ENERGY_COLUMNS = (2, 13, 3, 5, 6, 7, 14, 8, 9, 10)
+ENERGY_HEADS = ("iterations", "published time (s)", "ours", "GPU, counter (W)", "GPU, sampled (W)", "CPU (W)",
+                "published, GPU and CPU (Wh)", "ours, GPU (J)", "ours, CPU (J)", "ours, GPU and CPU (J)")
+
+
+def of_processors(start):
+    """T Tables 5.1 to 5.3: a row a number of threads."""
+    return Table("energy", start, (0, *ENERGY_COLUMNS), ("solver", *ENERGY_HEADS))
+
+
+def of_waiting(start):
+    """T Tables 5.4 to 5.6: a row a matrix, solver and way to wait."""
+    return Table("energy", start, (0, 1, *ENERGY_COLUMNS), ("solver", "waiting", *ENERGY_HEADS), each="matrix")
+
+
+def in_layout(number, solver, printed):
+    """T Tables 5.4, 5.5 as they are printed, without what needs other frequencies."""
+    start = f"Table 5.{number}: {solver}"
+    return Made("energy", f"T Table 5.{number}, energy of the matrices that it has", tables.waiting(start, printed),
+                ("matrix", "published, plain (Wh)", "with DVFS", "with DVFS and idle-wait", "ours, spin (J)",
+                 "ours, block (J)", "published, plain over idle-wait, less one (%)", "ours, spin over block"))
+
+
+def of_exchanges(start):
+    """The exchanges between GPUs, on as many as there are."""
+    return Table("gpus", start, (0, 1, 3, 5, 6, 7), ("exchange", "GPUs", "an iteration (us)", "residual",
+                                                     "iterations to the one above", "seconds to it"))
+
+
+EXCHANGES = "of one GPU there is nothing to compare; what two gave stands in the table at T Figure 4.10"
 SIX = ("Chem97ZtZ", "fv1", "fv2", "fv3", "s1rmt3m1", "Trefethen_2000")
 
 PREPRINT = (
@@ -106,6 +130,12 @@ PREPRINT = (
     same("P Table III", "condition numbers and rho", "T Table B.2"),
     item("P Tables IV, V", "how much runs differ on fv3, 1000 to 9000 iterations",
          ("statistics-fv3", checks.statistics_fv3), figure="statistics_fv3",
+         tables=(Made("statistics-fv3", "P Table V, 6 sweeps", tables.fv3_residuals,
+                      ("iterations", "published mean", "ours", "published largest", "ours", "published smallest",
+                       "ours", "published largest - smallest", "ours")),
+                 Made("statistics-fv3", "P Table IV, 6 sweeps", tables.fv3_spreads,
+                      ("iterations", "published variance", "ours", "published standard deviation", "ours",
+                       "published standard error", "ours"))),
          note="The right-hand side is not printed; here b = 1. How many runs there were: see the errata."),
     same("P Figure 3", "their curves", "P Tables IV, V"),
     *of_matrices(dict(zip(range(4, 10), SIX)), "async-(1), Jacobi, Gauss-Seidel", "T Figure 4.3"),
@@ -151,11 +181,13 @@ JOURNAL = (
 OVERLAPPING = (
     nothing("O Figure 1", "overlap of level 1"),
     item("O Figure 2", "overlap and the order of blocks", ("overlap", Found("O Figure 2")), see=(OVERLAP,),
+         figure="o_2",
          tables=(Table("overlap", "A, blocks top-down", (0, 1, 2, 3, 4),
                        ("iteration", "none", "uniform", "top-down", "bottom-up"), 2),)),
-    item("O Figure 3", "overlap in one direction, blocks top-down", ("overlap", Found("O Figure 3")), see=(OVERLAP,)),
-    item("O Figure 4", "overlap in one direction, random order", ("overlap", Found("O Figure 4"))),
-    item("O Figure 5", "triangular factors, random order", ("overlap", Found("O Figure 5"))),
+    item("O Figure 3", "overlap in one direction, blocks top-down", ("overlap", Found("O Figure 3")), see=(OVERLAP,),
+         figure="o_3"),
+    item("O Figure 4", "overlap in one direction, random order", ("overlap", Found("O Figure 4")), figure="o_4"),
+    item("O Figure 5", "triangular factors, random order", ("overlap", Found("O Figure 5")), figure="o_5"),
     nothing("O Figure 6", "restricted overlap on a GPU"),
     item("O Table 1", "the lower factors", ("overlap", Found("O Table 1")), see=(OVERLAP,),
          note="LAP alone: the other seven rows need matrices of the collection, which are not here."),
@@ -163,7 +195,7 @@ OVERLAPPING = (
          why="one of eight is here, LAP, to look at; the others need matrices of the collection"),
     undecided("O Figure 8", "overlap of 0 to 50 percent: BCSSTK38, CHP, CONSPH, DC", NO_MATRIX),
     item("O Figure 9", "the same: M_T1, STO, VEN, LAP (here LAP alone)", ("overlap", Found("O Figure 9", gpu="time")),
-         see=(OVERLAP,),
+         see=(OVERLAP,), figure="o_9", note=COUNTS,
          tables=(Table("overlap", "LAP on", (0, 1, 2, 3), ("overlap (%)", "blocks", "iterations", "ms")),)),
 )
 
@@ -209,7 +241,9 @@ THESIS = (
          tables=(spreads("fv1", 3),), note="How many runs there were: see the errata."),
     item("T Table 4.4", "their variances on Trefethen_2000", ("variation", checks.deviations("trefethen", 30)),
          tables=(spreads("trefethen", 2),)),
-    item("T Figure 4.2", "the variations as curves", ("variation", checks.pattern_of_variation)),
+    item("T Figure 4.2", "the variations as curves", ("variation", checks.pattern_of_variation),
+         undrawn="four of its six panels are drawn at T Table 4.1, random orders at T section 4.3; the absolute "
+                 "variations (c, d) are the relative ones times the means"),
     item("T section 4.3", "what makes runs differ", ("variation", Found("T section 4.3", gpu=VARIATION)),
          ("many-blocks", checks.runs_differ),
          ("many-blocks", Found("T section 4.3", label="more blocks than run at once: ", gpu="^")),
@@ -229,8 +263,10 @@ THESIS = (
               "the matrix is not here, and nothing of it is printed"),
     item("T Table 4.5", "seconds for k = 1 to 9 local iterations, fv3",
          ("local-iterations", Found("T Table 4.5|T section 4.4.2, Table 4.5", gpu="^")), see=(SOLVERS,),
-         tables=(Table("local-iterations", "More time than k = 1", (0, 10, 9, 13, 12),
-                       ("k", "published, 500 its (%)", "ours", "published, an iteration (%)", "ours")),)),
+         tables=(Table("local-iterations", "Total time, fv3", (0, 2, 1, 4, 3, 6, 5, 8, 7, 10, 9),
+                       ("k", *(text for n in range(100, 600, 100) for text in (f"published, {n} its (s)", "ours")))),
+                 Table("local-iterations", "More time than k = 1", (0, 10, 9, 13, 12),
+                       ("k", "published, 500 its (%)", "ours", "published, an iteration (%)", "ours")))),
     item("T Figure 4.4", "async-(5) and Gauss-Seidel", ("histories", checks.convergence_async_5),
          ("local-iterations", Found("^T section 4.4.2$", gpu="in time")), figure="4_4",
          note="Blocks of 512 rows. Panels fv2 and s1rmt3m1: the matrices are not here."),
@@ -238,6 +274,9 @@ THESIS = (
          ("iteration-times", checks.time_falls), figure="4_5",
          note="Without transfers of the matrix, which the thesis's times hold."),
     item("T Table 4.6", "time an iteration", ("iteration-times", checks.iteration_seconds), see=(SOLVERS,),
+         tables=(Made("iteration-times", "Seconds an iteration, Gauss-Seidel on the host", tables.iteration_seconds,
+                      ("matrix", "published, Gauss-Seidel", "ours", "published, Jacobi", "ours", "published, async-(5)",
+                       "ours")),),
          note="Means over eight numbers of iterations from 10 to 200, in the place of twenty. fv2 and s1rmt3m1 are not "
               "here."),
     item("T Figure 4.6", "residual over time", ("solve-times", checks.times), see=(SOLVERS,), figure="4_6"),
@@ -247,13 +286,21 @@ THESIS = (
          tables=(Table("faults", "More iterations and time", (0, 1, 2, 7, 5),
                        ("matrix", "set-up", "recovery", "published more time (%)", "ours, more iterations (%)")),),
          note="The accuracy that the printed costs are for is not printed; here 1e-12."),
-    item("T Figure 4.7", "components that stop, and silent errors", ("faults", Found("T section 4.5"))),
+    item("T Figure 4.7", "components that stop, and silent errors", ("faults", Found("T section 4.5")), figure="4_7"),
     nothing("T Figure 4.8", "blocks on several GPUs"),
     nothing("T Figure 4.9", "AMC, DC and DK"),
-    item("T Figure 4.10", "several GPUs: AMC", ("gpus", Found("T Figure 4.10", gpu="^")), see=(GPUS,)),
+    item("T Figure 4.10", "several GPUs: AMC", ("gpus", Found("T Figure 4.10", gpu="^")), see=(GPUS,),
+         undrawn=EXCHANGES, tables=(of_exchanges("trefethen-20000: residual"), of_exchanges("fv3: residual")),
+         quoted=(Quoted(GPUS, "| finding | here"), Quoted(GPUS, "| matrix | rows | one GPU")),
+         note="The two last tables are of a machine with two GPUs; in the last: microseconds an iteration / milliseconds "
+              "to the residual of one GPU."),
     undecided("T Figure 4.11", "several GPUs: where the host's memory is", "the machines at hand have one memory"),
-    item("T Figure 4.12", "several GPUs: DC", ("gpus", Found("T Figure 4.12", gpu="^")), see=(GPUS,)),
-    item("T Figure 4.13", "several GPUs: DK", ("gpus", Found("T Figure 4.13", gpu="^")), see=(GPUS,)),
+    item("T Figure 4.12", "several GPUs: DC", ("gpus", Found("T Figure 4.12", gpu="^")), see=(GPUS,),
+         undrawn=EXCHANGES,
+         note="What was measured on two GPUs stands at T Figure 4.10."),
+    item("T Figure 4.13", "several GPUs: DK", ("gpus", Found("T Figure 4.13", gpu="^")), see=(GPUS,),
+         undrawn=EXCHANGES,
+         note="What was measured on two GPUs stands at T Figure 4.10."),
     undecided("T Figure 4.14", "several GPUs: time to convergence", "it compares up to four GPUs", see=(GPUS,)),
     item("T section 4.8.2", "Algorithms 16 and 17, the if or the product", ("storage", Found("T section 4.8.2"))),
     item("T Algorithms 16, 17, 18", "the listings as printed", ("storage", Found("T Algorithm")),
@@ -262,40 +309,54 @@ THESIS = (
     nothing("T Figure 4.15", "block-CRS"),
     item("T Table 4.8", "CRS and block-CRS, A318", ("storage", Found("T Table 4.8", gpu="^")),
          ("storage", Found("T section 4.9", gpu="conversion")), see=(SOLVERS,),
-         tables=(Table("storage", "Plain CRS and block-CRS", (0, 1, 3, 2, 5, 4),
-                       ("method", "storage", "published (s)", "ours (s)", "published less (%)", "ours (%)")),),
+         tables=(Made("storage", "", tables.storage,
+                      ("method", "storage", "published, an iteration (s)", "ours", "published less (%)", "ours",
+                       "published start (s)", "ours", "pays after, from published", "ours"),
+                      "Plain CRS and block-CRS"),),
          note="The title of the table names the size, which is 318^3 where there is memory for it. On host threads "
               "block-CRS is compared with Algorithm 16, on a GPU with a plain CRS whose off-block values are frozen."),
-    same("T Figure 4.16", "the same as curves, start included", "T Table 4.8"),
+    Item("T Figure 4.16", "the same as curves, start included", same_as="T Table 4.8", figure="4_16",
+         note="The lines are the start and so many times an iteration of T Table 4.8, published and ours."),
     nothing("T section 4.10.2, equations 4.2 to 4.4", "dominance as theta", "a definition; see the errata"),
     item("T Algorithm 19, Theorem 4.10.1", "omega weights in local iterations converge below the bound",
          ("omega-bound", checks.omega_weights)),
     item("T Algorithm 20, Theorem 4.10.2", "l1 weights converge where rho(abs(B)) < 1",
          ("omega-bound", checks.l1_weights)),
     nothing("T Figure 4.17", "l1 weights"),
-    item("T Figure 4.18", "relaxation factors", ("weights", Found("T Figure 4.18")), see=(SOLVERS,)),
-    item("T Figure 4.19", "l1 weights and block sizes", ("weights", Found("T Figure 4.19"))),
+    item("T Figure 4.18", "relaxation factors", ("weights", Found("T Figure 4.18")), see=(SOLVERS,), figure="4_18",
+         note=COUNTS + " Where there is no point it is not reached."),
+    item("T Figure 4.19", "l1 weights and block sizes", ("weights", Found("T Figure 4.19")), figure="4_19",
+         note=COUNTS),
     item("T Figure 4.20", "the same over time, against SOR",
-         ("weights", Found("T Figure 4.20|T section 4.10.3", gpu="fast")), see=(SOLVERS,)),
+         ("weights", Found("T Figure 4.20|T section 4.10.3", gpu="fast")), see=(SOLVERS,), figure="4_20",
+         note="Where there is no bar the accuracy is not reached."),
     item("T Table 4.9", "theta-dependent local iterations: how many",
          ("theta", Found("T Table 4.9|T section 4.10.5")),
          tables=(Table("theta", "Local iterations of a global one", (0, 1, 3, 2, 5, 4),
                        ("block size", "blocks", "published, theta", "ours", "published, async-(5)", "ours")),)),
-    item("T Figure 4.21", "theta-dependent local iterations: block sizes", ("theta", Found("T Figure 4.21"))),
-    item("T Figure 4.22", "theta-dependent local iterations: convergence", ("theta", Found("T Figure 4.22"))),
+    item("T Figure 4.21", "theta-dependent local iterations: block sizes", ("theta", Found("T Figure 4.21")),
+         figure="4_21", note=COUNTS),
+    item("T Figure 4.22", "theta-dependent local iterations: convergence", ("theta", Found("T Figure 4.22")),
+         figure="4_22", note=COUNTS),
     nothing("T Figure 4.23", "the five-point stencil"),
-    item("T Table 4.10", "the five-point matrices, 4.01 on the diagonal", ("helmholtz", checks.helmholtz)),
-    item("T Figure 4.24", "block sizes on 32 x 32 nodes", ("mesh-blocks", Found("T Figure 4.24"))),
+    item("T Table 4.10", "the five-point matrices, 4.01 on the diagonal", ("helmholtz", checks.helmholtz),
+         tables=(Made("helmholtz", "Rows, entries and condition numbers", tables.helmholtz,
+                      ("N", "published rows", "ours", "published entries", "ours", "published condition number",
+                       "ours, by Lanczos")),)),
+    item("T Figure 4.24", "block sizes on 32 x 32 nodes", ("mesh-blocks", Found("T Figure 4.24")), figure="4_24"),
     item("T Figure 4.25", "meshes for blocks of 112 rows", ("mesh-blocks", Found("T Figure 4.25")),
          ("mesh-blocks", checks.time_pattern), figure="4_25"),
-    item("T Figure 4.26", "the same over time", ("mesh-blocks", Found("T Figure 4.26", gpu="^"))),
+    item("T Figure 4.26", "the same over time", ("mesh-blocks", Found("T Figure 4.26", gpu="^")), figure="4_26",
+         note=COUNTS),
     item("T section 4.10.8", "blocks of whole mesh lines", ("mesh-blocks", Found("T section 4.10.8"))),
     item("T Figure 4.27", "multigrid in 1D: condition numbers",
          ("smoothers", Found("T Figure 4.27", files=["run/study_findings.csv"])), see=(SMOOTHERS,),
+         figure="4_27",
          note="20,000 unknowns in the place of 10^7; async-(5) is damped by 2/3 a sweep, but where omega=1 stands."),
     item("T Figure 4.28", "multigrid in 1D: sizes",
          ("smoothers", Found("T Figure 4.28", files=["run/study_findings.csv"])), see=(SMOOTHERS,),
-         note="10^4 to 10^6 unknowns in the place of 10^8."),
+         figure="4_28",
+         note="10^4 to 10^6 unknowns in the place of 10^8. Curves of all sizes lie on top of each other."),
     item("T Table 4.11", "seconds of the smoother",
          ("smoothers", Found("T Table 4.11|T section 4.11.2.2", gpu="fast|async", files=["run/study_findings.csv"])),
          see=(SMOOTHERS,),
@@ -303,25 +364,32 @@ THESIS = (
                        ("levels", "unknowns", "published, Gauss-Seidel (s)", "ours", "published, async-(5) (s)", "ours",
                         "published, times as fast", "ours")),)),
     item("T Figure 4.29", "the same with transfers",
-         ("smoothers", Found("T Figure 4.29", gpu="^", files=["run/study_findings.csv"])), see=(SMOOTHERS,)),
+         ("smoothers", Found("T Figure 4.29", gpu="^", files=["run/study_findings.csv"])), see=(SMOOTHERS,),
+         figure="4_29"),
     item("T Figure 4.30", "smoothing steps",
          ("smoothers", Found("T Figure 4.30", gpu="fastest|gains|time|ask for", files=["run/study_findings.csv"])),
-         see=(SMOOTHERS,)),
+         see=(SMOOTHERS,), figure="4_30", note="10^6 unknowns. Each panel has its own scale."),
     item("T Figure 4.31", "refinement in double and single precision",
          ("refinement", Found("T Figure 4.31|T section 4.13.4")),
          ("refinement", Found("T section 4.12.1", unless="for which accuracy is not printed, and the number follows from it")),
-         see=(REFINEMENT,)),
-    item("T Figure 4.32", "the same over time", ("refinement", Found("T Figure 4.32", gpu="^")), see=(REFINEMENT,)),
+         see=(REFINEMENT,), figure="4_31", note=POINTS),
+    item("T Figure 4.32", "the same over time", ("refinement", Found("T Figure 4.32", gpu="^")), see=(REFINEMENT,),
+         figure="4_32"),
     undecided("T Figure 4.33", "runtimes on C1060, C2070, GTX280, GTX580", "needs GPUs of 2008 to 2011"),
     same("T Theorem 4.13.3, Algorithms 21, 22, 23", "(block-)asynchronous refinement converges", "T Figure 4.34"),
-    item("T Figure 4.34", "block-asynchronous refinement", ("refinement", Found("T Figure 4.34")), see=(REFINEMENT,)),
-    item("T Figure 4.35", "the same over time", ("refinement", Found("T Figure 4.35", gpu="^")), see=(REFINEMENT,)),
-    item("T Figure 4.36", "against the synchronous refinement", ("refinement", Found("T Figure 4.36"))),
-    item("T Figure 4.37", "the same over time", ("refinement", Found("T Figure 4.37", gpu="^")), see=(REFINEMENT,)),
+    item("T Figure 4.34", "block-asynchronous refinement", ("refinement", Found("T Figure 4.34")), see=(REFINEMENT,),
+         figure="4_34"),
+    item("T Figure 4.35", "the same over time", ("refinement", Found("T Figure 4.35", gpu="^")), see=(REFINEMENT,),
+         figure="4_35"),
+    item("T Figure 4.36", "against the synchronous refinement", ("refinement", Found("T Figure 4.36")),
+         figure="4_36"),
+    item("T Figure 4.37", "the same over time", ("refinement", Found("T Figure 4.37", gpu="^")), see=(REFINEMENT,),
+         figure="4_37"),
     same("T Algorithm 24", "Newton's method with an asynchronous inner solver", "T Figure 4.38"),
     item("T Figure 4.38", "Newton's method with async-(5)", ("newton", checks.newton_counts), see=(REFINEMENT,),
          figure="4_38"),
-    item("T Figure 4.39", "Newton's method with each inner solver", ("newton", checks.newton_solvers)),
+    item("T Figure 4.39", "Newton's method with each inner solver", ("newton", checks.newton_solvers),
+         figure="4_39"),
     item("T section 4.14.2", "pattern formation: rho(abs(B)) < 1 by the choice of the time step",
          ("time-step-bound", pattern_checks.bound)),
     item("T Figure 4.40", "pattern formation", ("patterns", pattern_checks.of_direct_solver),
@@ -334,17 +402,27 @@ THESIS = (
     nothing("T equation 5.1", "power of a processor"),
     item("T section 5.3", "idle-wait and frequency scaling", ("energy", Found("T section 5.3", gpu="^")),
          see=(ENERGY,)),
-    *(item(f"T Table 5.{n}", what, ("energy", Found(f"T Table 5.{n}", gpu="^")), see=(ENERGY,), note=GENERATED)
-      for n, what in ((1, "energy of CG, G3_circuit"), (2, "energy of PCG, G3_circuit"), (3, "energy of CG, A318"),
-                      (4, "energy of CG"), (5, "energy of PCG"))),
-    item("T Figure 5.4", "power over time, CG, A318", ("energy", Found("T Figure 5.4", gpu="^")), see=(ENERGY,)),
+    *(item(f"T Table 5.{n}", what, ("energy", Found(f"T Table 5.{n}", gpu="^")), see=(ENERGY,), tables=shown,
+           note=f"{GENERATED} {JOULES}")
+      for n, what, shown in (
+          (1, "energy of CG, G3_circuit", (of_processors("Table 5.1"),)),
+          (2, "energy of PCG, G3_circuit", (of_processors("Table 5.2"),)),
+          (3, "energy of CG, A318", (of_processors("Table 5.3"),)),
+          (4, "energy of CG", (in_layout(4, "CG, ", published.ENERGY_CG), of_waiting("Table 5.4: CG, "))),
+          (5, "energy of PCG", (in_layout(5, "CG, Jacobi, ", published.ENERGY_PCG),
+                                of_waiting("Table 5.5: CG, Jacobi, "))))),
+    item("T Figure 5.4", "power over time, CG, A318", ("energy", Found("T Figure 5.4", gpu="^")), see=(ENERGY,),
+         figure="5_4"),
     item("T Figure 5.5", "power of Jacobi and async-(5), fv3", ("energy", Found("T Figure 5.5", gpu="^")),
-         see=(ENERGY,)),
+         see=(ENERGY,), figure="5_5"),
     item("T Table 5.6", "time and energy of Jacobi, async-(5), refinement, fv3",
          ("refinement", Found("T Table 5.6", gpu="^")), ("energy", Found("T Table 5.6", gpu="^")),
-         see=(REFINEMENT, ENERGY)),
+         see=(REFINEMENT, ENERGY), tables=(of_waiting("Table 5.6, "), of_waiting("As Table 5.6, ")), note=JOULES),
     item("T Figure 5.6", "energy over accuracy", ("energy", Found("T Figure 5.6", gpu="^")),
          ("energy", Found("^$", "(takes less|gains nothing).*, GPU alone$", gpu="^", unused="^$")), see=(ENERGY,),
+         figure="5_6",
+         tables=(Table("energy", "Joules a digit, at the last accuracy that is reached, ", (0, 1, 2, 3, 4),
+                       ("solver", "digits", "GPU (J)", "CPU (J)", "GPU and CPU (J)"), each="matrix"),),
          note="What its text says of fv3 contradicts Table 5.6, see the errata. GPU alone: what can be said where the "
               "energy of the processor is not known."),
     nothing("T Figure A.1", "formats of numbers"),

@@ -41,6 +41,9 @@ ITERATION_SECONDS = {
     "s1rmt3m1": (0.039530, 0.006442, 0.004967), "trefethen": (0.007603, 0.001494, 0.001305),
 }
 
+# T Table 4.8: seconds of the start with CRS and block-CRS; leopard-study prints them with three digits
+STORAGE_START = {"async-(1)": ("1.2114", "3.8482"), "async-(5)": ("1.1260", "3.7623")}
+
 # T Table 4.10: N, unknowns, entries, condition number
 HELMHOLTZ = (
     (100, 10000, 49600, 670.98), (101, 10201, 50601, 673.11), (102, 10404, 51612, 675.20),
@@ -55,12 +58,22 @@ HELMHOLTZ = (
 # T Table 4.11: seconds of the Gauss-Seidel smoother, two levels, sizes headed 10e+3, 10e+5, 10e+6, 10e+7
 SMOOTHER_GAUSS_SEIDEL = (0.00398, 0.03613, 0.36815, 3.62690)
 
-# T Table 5.4, CG: Wh of (i) plain, (ii) DVFS, (iii) DVFS and idle-wait; printed improvements (i) -> (ii), (i) -> (iii)
-ENERGY_CG = {"A318": (14.84, 14.12, 12.18, 5.1, 21.8), "ecology2": (2.30, 2.27, 2.09, -1.3, 10.0)}
+# T Tables 5.4 (CG), 5.5 (with Jacobi): Wh of (i) plain, (ii) DVFS, (iii) DVFS and idle-wait; printed improvements
+# (i) -> (ii), (i) -> (iii)
+ENERGY_CG = {"A318": (14.84, 14.12, 12.18, 5.1, 21.8), "apache2": (1.98, 1.99, 1.82, -0.5, 8.8),
+             "ecology2": (2.30, 2.27, 2.09, -1.3, 10.0), "G3_circuit": (11.48, 11.11, 10.10, 3.3, 13.7),
+             "nd24k": (26.43, 25.42, 21.17, 3.97, 24.8)}
+ENERGY_PCG = {"A318": (14.84, 14.12, 12.18, 5.1, 21.8), "apache2": (1.75, 1.76, 1.64, -0.6, 6.7),
+              "audikw_1": (47.98, 45.61, 38.15, 5.2, 25.8), "boneS10": (157.32, 150.16, 125.78, 4.8, 25.1),
+              "ecology2": (2.51, 2.45, 2.29, 2.4, 9.6), "G3_circuit": (2.71, 2.63, 2.38, 3.0, 13.9),
+              "ldoor": (43.22, 41.18, 34.79, 5.0, 24.2), "nd24k": (34.62, 32.97, 27.64, 5.0, 25.3)}
 
-# T Table 5.6, fv3: seconds, W and Wh of the plain version
-ENERGY_FV3 = {"Jacobi": (406.10, 217.60, 24.35), "async-(5)": (133.09, 216.72, 7.98),
-              "MPIR async-(5)": (67.69, 232.41, 4.37)}
+# T Table 5.6, fv3: seconds, W and Wh of the plain version, W with idle-wait
+ENERGY_FV3 = {"Jacobi": (406.10, 217.60, 24.35, 124.85), "async-(5)": (133.09, 216.72, 7.98, 118.98),
+              "MPIR async-(5)": (67.69, 232.41, 4.37, 129.24)}
+
+# T Table 5.3, A318, GPU, 2,000 MHz: mean W of the chipset and of the GPU
+POWER_A318 = (149.04, 61.89)
 
 # T Figure A.2 (table of the formats): rounding unit of single precision
 ROUNDING_SINGLE = 5.69e-8
