@@ -247,6 +247,7 @@ namespace
     EXPECT_EQ(percent({{0, {20., 2e-3}}, {3, {18., 1e-3}}, {13, {15., 2e-3}}}).n_holding(), 2);
     EXPECT_EQ(percent({{0, {20., 2e-3}}, {3, {20., 1e-3}}, {13, {21., 2e-3}}}).of("saves iterations"), not_so);
     EXPECT_EQ(percent({{0, {20., 2e-3}}, {3, {18., 2e-3}}, {13, {15., 1e-3}}}).of("3 percent are best"), not_so);
+    EXPECT_EQ(percent({{0, {20., 2e-3}}, {3, {18., 1e-3}}, {13, {15., 2e-3}}}).count("measured 3 percent are;"), 1);
     EXPECT_EQ(percent({{0, {20., 0.9e-3}}, {3, {18., 1e-3}}, {13, {15., 2e-3}}}).of("3 percent are best"), not_so);
     EXPECT_EQ(percent({{0, {20., 1.02e-3}}, {3, {18., 1e-3}}, {13, {15., 2e-3}}}).of("3 percent are best"), open);
     EXPECT_EQ(percent({{0, {20., 2e-3}}, {3, {18., 1e-3}}, {13, {15., 2e-3}}}, false).of("3 percent are best"), open);
