@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the studies say of numbers that are given to them, and what the printed listings do.
 #include <applications/studies/papers/copies.h>
+#include <applications/studies/papers/judges.h>
 #include <applications/studies/papers/plain_crs.h>
 #include <applications/studies/papers/published.h>
 #include <applications/studies/papers/sample_statistics.h>
@@ -14,6 +15,7 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 #include <sstream>
 
 namespace
@@ -174,5 +176,56 @@ namespace
     for (const char *matrix : {"fv1", "trefethen"})
       EXPECT_EQ(count(tables(matrix, {NAN, NAN, NAN, NAN, NAN, "chaotic", {NAN}}), ": holds: "), 0);
     EXPECT_EQ(tables("fv3", fv1), "");
+  }
+
+  // fails if a verdict does not look at all of its numbers, or NaN holds
+  TEST(Mesh_findings, of_lines_can_each_be_another_one)
+  {
+    const auto lines = [](const std::map<int, double> &after) { return judged([&](Report &report) { judge_lines(32, after, report); }); };
+    EXPECT_EQ(count(lines({{32, 0.1}, {127, 0.02}, {128, 0.01}, {129, 0.02}, {132, 0.03}, {192, 1e-3}}), ": holds: "), 2);
+    EXPECT_EQ(count(lines({{32, 0.1}, {127, 0.009}, {128, 0.01}, {129, 0.02}}), "smaller ones: does not hold"), 1);
+    EXPECT_EQ(count(lines({{32, 0.009}, {127, 0.02}, {128, 0.01}, {129, 0.02}}), "smaller ones: does not hold"), 1);
+    EXPECT_EQ(count(lines({{32, 0.1}, {127, 0.02}, {128, 0.01}, {129, 0.02}, {132, 0.009}}), "rows more: does not hold"), 1);
+    EXPECT_EQ(count(lines({{32, 0.1}, {127, NAN}, {128, 0.01}, {129, NAN}}), ": holds: "), 0);
+    EXPECT_EQ(count(lines({{32, 0.1}, {127, 0.02}, {128, NAN}, {129, 0.02}}), ": is not decided here: "), 2);
+    EXPECT_EQ(count(lines({{32, 0.1}, {127, 0.02}, {128, 1e-14}, {129, 0.02}}), ": is not decided here: "), 2);
+    const auto shapes = [](double two, double half, double more) {
+      return count(judged([&](Report &report) { judge_shapes("Laplace: ", {two, half, more}, "", report); }), ": holds: ");
+    };
+    EXPECT_EQ(shapes(10., 11., 12.), 1);
+    EXPECT_EQ(shapes(10., 9., 12.) + shapes(10., 11., 9.) + shapes(NAN, 11., 12.) + shapes(10., NAN, 12.) + shapes(10., 11., NAN) +
+                shapes(INFINITY, INFINITY, INFINITY),
+              0);
+  }
+
+  // fails if one of the matrices, or of the omegas, does not count
+  TEST(Weights_findings, of_large_omegas_can_be_another_one)
+  {
+    const auto of = [](const std::map<std::string, std::vector<int>> &converging) {
+      std::map<std::string, std::vector<Reached>> async;
+      for (const auto &[name, which] : converging)
+        {
+          async[name].resize(6);
+          for (const int i : which)
+            async[name][i].converged = true;
+        }
+      return judged([&](Report &report) { judge_large_omegas(async, report); });
+    };
+    EXPECT_EQ(count(of({{"a", {0, 1}}, {"b", {0}}}), ": holds: "), 1);
+    EXPECT_EQ(count(of({{"a", {0, 4}}, {"b", {0}}}), ": does not hold: measured convergence of a with 1.4"), 1);
+    EXPECT_EQ(count(of({{"a", {0}}, {"b", {0, 5}}}), ": does not hold: measured convergence of b with 1.5"), 1);
+    EXPECT_EQ(count(of({{"a", {}}, {"b", {}}}), ": is not decided here: "), 1);
+    EXPECT_EQ(count(of({}), ": is not decided here: "), 1);
+  }
+
+  TEST(Overlap_findings, of_the_matrix_can_be_another_one)
+  {
+    const auto lap = [](int side, long long rows, long long entries) {
+      return judged([&](Report &report) { judge_lap(side, rows, entries, report); });
+    };
+    EXPECT_EQ(count(lap(64, 262144, 3560572), ": holds: "), 1);
+    EXPECT_EQ(count(lap(64, 262145, 3560572), ": does not hold: "), 1);
+    EXPECT_EQ(count(lap(64, 262144, 3560571), ": does not hold: "), 1);
+    EXPECT_EQ(count(lap(24, 262144, 3560572), ": is not decided here: "), 1);
   }
 } // namespace

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,6 +70,8 @@ namespace leopard::studies
     std::string text() const;
   };
 
+  /** Table 1. @param side nodes of the grid a side. */
+  void judge_lap(int side, long long n_rows, long long n_entries, Report &report);
   /** Overlap paper, Figures 2 and 3. @param unlike why other numbers than the printed ones are due. */
   void judge_work(const OfOverlaps &work, const std::string &unlike, Report &report);
   /** Figures 2 to 4. @param ordered blocks top-down. */
@@ -106,6 +107,8 @@ namespace leopard::studies
 
   /** Thesis, Figures 4.18 and 4.20. */
   void judge_weights(const std::string &matrix, const OfWeights &found, Report &report);
+  /** Section 4.10.3, of the async methods of all matrices. */
+  void judge_large_omegas(const std::map<std::string, std::vector<Reached>> &async, Report &report);
   /** Figure 4.19: without and with l1 weights, by block size. */
   void judge_block_sizes(const std::map<int, std::array<Reached, 2>> &of_sizes, Report &report);
 
@@ -126,6 +129,18 @@ namespace leopard::studies
   void judge_theta(const std::vector<OfTheta> &rows, Report &report);
 
   // --- mesh-blocks ---
+
+  /**
+   * Figure 4.24: residuals after 200 iterations by rows of a block, on lines of n nodes; at rounding nothing is
+   * decided.
+   */
+  void judge_lines(int n, const std::map<int, double> &after, Report &report);
+  /** Section 4.10.8: iterations with blocks of so many rows, infinite without convergence. @param other said beside. */
+  struct OfShapes
+  {
+    double two_lines, one_and_a_half, a_row_more;
+  };
+  void judge_shapes(const std::string &which, const OfShapes &iterations, const std::string &other, Report &report);
 
   /** log10 of the residual after 1000 iterations, how far below the line between its neighbours it is. */
   struct Dips

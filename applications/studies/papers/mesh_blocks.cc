@@ -72,25 +72,7 @@ namespace leopard::studies
           table.add_row({cell(size), cell(static_cast<double>(size) / n, "%.3f"), cell(r[1]), cell(r[2]), cell(std::pow(r[1] / r[0], 0.01), "%.5f")});
         }
       report.add(table);
-      bool        smaller_worse = true, larger_worse = true;
-      const char *why_not = after[4 * n] > rounding ? "" : at_rounding;
-      for (const int size : sizes)
-        if (size < 4 * n)
-          smaller_worse = smaller_worse && after[size] > after[4 * n];
-        else if (size > 4 * n && size <= 4 * n + 4)
-          larger_worse = larger_worse && after[size] > after[4 * n];
-      report.decide("T Figure 4.24",
-                    "blocks of four mesh lines (" + std::to_string(4 * n) + " rows) are better than smaller ones",
-                    smaller_worse,
-                    "residual after 200 iterations " + cell(after[4 * n]) + ", with " + std::to_string(4 * n - 1) + " rows " +
-                      cell(after[4 * n - 1]) + ", with one line " + cell(after[n]),
-                    why_not);
-      report.decide("T Figure 4.24",
-                    "and a local minimum: better than with one to four rows more",
-                    larger_worse,
-                    cell(after[4 * n]) + ", with " + std::to_string(4 * n + 1) + " rows " + cell(after[4 * n + 1]) + ", with " +
-                      std::to_string(4 * n + 4) + " " + cell(after[4 * n + 4]),
-                    why_not);
+      judge_lines(n, after, report);
     }
 
     void mesh_widths(const Settings &settings, int runs, Report &report)
@@ -184,15 +166,48 @@ namespace leopard::studies
             }
           report.add(table);
           const std::string which = shift == 0. ? "Laplace: " : "Helmholtz: ";
-          const auto        its   = [&](const char *name) { return cell(iterations[name], "%.0f"); };
-          report.finding("T section 4.10.8",
-                         which + "blocks of whole mesh lines need fewer iterations than blocks of as many rows and half a line less or one row more",
-                         iterations["two lines"] < iterations["one and a half"] && iterations["two lines"] < iterations["two lines and a row"],
-                         "two lines " + its("two lines") + ", one and a half " + its("one and a half") + ", two lines and a row " +
-                           its("two lines and a row") + "; for comparison tiles 16 x 8 " + its("tiles 16 x 8"));
+          judge_shapes(which,
+                       {iterations["two lines"], iterations["one and a half"], iterations["two lines and a row"]},
+                       "tiles 16 x 8 " + cell(iterations["tiles 16 x 8"], "%.0f"),
+                       report);
         }
     }
   } // namespace
+
+  void judge_lines(int n, const std::map<int, double> &after, Report &report)
+  {
+    bool         smaller_worse = true, larger_worse = true;
+    const double four = after.at(4 * n);
+    const auto   at   = [&](int rows) { return after.count(rows) > 0 ? after.at(rows) : NAN; };
+    for (const auto &[rows, residual] : after)
+      if (rows < 4 * n)
+        smaller_worse = smaller_worse && residual > four;
+      else if (rows > 4 * n && rows <= 4 * n + 4)
+        larger_worse = larger_worse && residual > four;
+    const std::string why_not = four > rounding ? "" : std::isnan(four) ? "no finite number was measured" : at_rounding;
+    report.decide("T Figure 4.24",
+                  "blocks of four mesh lines (" + std::to_string(4 * n) + " rows) are better than smaller ones",
+                  smaller_worse,
+                  "residual after 200 iterations " + cell(four) + ", with " + std::to_string(4 * n - 1) + " rows " + cell(at(4 * n - 1)) +
+                    ", with one line " + cell(at(n)),
+                  why_not);
+    report.decide("T Figure 4.24",
+                  "and a local minimum: better than with one to four rows more",
+                  larger_worse,
+                  cell(four) + ", with " + std::to_string(4 * n + 1) + " rows " + cell(at(4 * n + 1)) + ", with " + std::to_string(4 * n + 4) + " " +
+                    cell(at(4 * n + 4)),
+                  why_not);
+  }
+
+  void judge_shapes(const std::string &which, const OfShapes &iterations, const std::string &other, Report &report)
+  {
+    const auto its = [](double value) { return cell(value, "%.0f"); };
+    report.finding("T section 4.10.8",
+                   which + "blocks of whole mesh lines need fewer iterations than blocks of as many rows and half a line less or one row more",
+                   iterations.two_lines < iterations.one_and_a_half && iterations.two_lines < iterations.a_row_more,
+                   "two lines " + its(iterations.two_lines) + ", one and a half " + its(iterations.one_and_a_half) + ", two lines and a row " +
+                     its(iterations.a_row_more) + "; for comparison " + other);
+  }
 
   void judge_dips(const Dips &dips, const std::string &more, const std::string &why_not, Report &report)
   {
