@@ -214,6 +214,7 @@ namespace
     EXPECT_EQ(count(of({{"a", {0, 1}}, {"b", {0}}}), ": holds: "), 1);
     EXPECT_EQ(count(of({{"a", {0, 4}}, {"b", {0}}}), ": does not hold: measured convergence of a with 1.4"), 1);
     EXPECT_EQ(count(of({{"a", {0}}, {"b", {0, 5}}}), ": does not hold: measured convergence of b with 1.5"), 1);
+    EXPECT_EQ(count(of({{"a", {0}}, {"b", {}}}), ": holds: "), 1);
     EXPECT_EQ(count(of({{"a", {}}, {"b", {}}}), ": is not decided here: "), 1);
     EXPECT_EQ(count(of({}), ": is not decided here: "), 1);
   }
