@@ -50,6 +50,24 @@ def decide(claim, values, holds, ours):
     return Line(claim, ours, CONFIRMED if holds(*values) else REFUTED)
 
 
+WITHIN = 0.05  # of a limit: what two runs may differ by; so in leopard-study
+
+
+def decide_times(claim, values, ratios, ours, least=-math.inf, most=math.inf):
+    """
+    The line of a claim on times: each ratio of them is from least to most. One that is clearly outside refutes; where
+    none is, one within 5 percent of a limit leaves it open. values: what the ratios are of, as of decide().
+    """
+    if not ratios or not finite(*values, *ratios):
+        return decide(claim, [], None, ours)
+    near = {ratio: limit for ratio in ratios for limit in (least, most) if abs(ratio / limit - 1) < WITHIN}
+    line = decide(claim, ratios, lambda *_: all(least <= ratio <= most for ratio in ratios if ratio not in near), ours)
+    if line.verdict == CONFIRMED and near:
+        ratio, limit = next(iter(near.items()))
+        return line.because(f"a ratio of {ratio:.3g}, within 5 percent of {limit:.3g}: nothing is decided")
+    return line
+
+
 def of_study(claim, verdict, measured):
     """The line of a finding of leopard-study or of a study of leopard; unknown words and NaN leave it open."""
     if verdict not in OF_STUDY:

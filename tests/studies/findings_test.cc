@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the studies say of numbers that are given to them, and what the printed listings do.
 #include <applications/studies/papers/copies.h>
+#include <applications/studies/papers/judges.h>
 #include <applications/studies/papers/plain_crs.h>
+#include <applications/studies/papers/published.h>
 #include <applications/studies/papers/sample_statistics.h>
 #include <applications/studies/papers/storage_judge.h>
 #include <applications/studies/papers/study.h>
@@ -13,6 +15,7 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 #include <sstream>
 
 namespace
@@ -97,6 +100,9 @@ namespace
     EXPECT_EQ(count(times(5, {1., 0.4, 0., 1.}), "at least): does not hold"), 1);
     EXPECT_EQ(count(times(5, {1., 0.2, 0., 10.}), "at most 4 iterations of async-(5): does not hold"), 1);
     EXPECT_EQ(count(times(5, {1., 2., 0., -10.}), ": does not hold: "), 2); // slower, so it never pays
+    EXPECT_EQ(count(times(1, {1., 0.51, 0., 6.}), "half the time of CRS for async-(1): is not decided here"), 1);
+    EXPECT_EQ(count(times(1, {1., 0.4, 0., 14.8}), "at most 25 iterations of async-(1): is not decided here"), 1);
+    EXPECT_EQ(count(times(5, {1., 0.31, 0., 1.}), "at least): is not decided here"), 1);
     EXPECT_EQ(count(times(5, {NAN, NAN, NAN, NAN}), ": holds: "), 0);
     EXPECT_EQ(count(times(5, {1., 0.2, 0., 1.}, false), "host threads only"), 2); // another program than the printed one
     EXPECT_EQ(count(times(5, {1., 0.2, 0., 1.}, false), ": holds: ") + count(times(5, {1., 2., 0., 1.}, false), "does not hold"), 0);
@@ -121,7 +127,9 @@ namespace
     EXPECT_EQ(count(copies(6., 5., 4.), "gets it back, on each: does not hold"), 1);
     EXPECT_EQ(count(copies(5., 6., 5.5), "slower than with the host: does not hold"), 1);
     EXPECT_EQ(count(copies(NAN, 6., 4.), ": holds: "), 0);
-    EXPECT_EQ(count(copies(5., 6., NAN), "slower than with the host: does not hold"), 1);
+    EXPECT_EQ(count(copies(5., 6., NAN), "slower than with the host: is not decided here"), 1);
+    EXPECT_EQ(count(copies(5.9, 6., 4.), "gets it back, on each: is not decided here"), 1);
+    EXPECT_EQ(count(copies(5., 6., 4.9), "slower than with the host: is not decided here"), 1);
     EXPECT_EQ(count(judged([](Report &report) { judge_copies({16., {}, {}, {}}, report); }), ": is not decided here: "), 3);
     EXPECT_EQ(count(judged([](Report &report) { judge_copies({16., {5.}, {6.}, {{1e3}}}, report); }), "there is one GPU"), 1);
   }
@@ -138,5 +146,92 @@ namespace
     EXPECT_EQ(count(spreads(0.3, 0.2), "is not decided here: up to 2.00e-01 and 3.00e-01"), 1);
     EXPECT_EQ(count(spreads(0., 0.), "is not decided here: no variation on this machine"), 1);
     EXPECT_EQ(count(spreads(NAN, 0.2), ": holds: "), 0);
+  }
+
+  // fails if a verdict does not look at its numbers, or NaN holds
+  TEST(Variation_findings, of_the_tables_can_each_be_another_one)
+  {
+    const auto tables = [](const char *matrix, const Varied &found) {
+      return judged([&](Report &report) { judge_variation(matrix, "x", found, report); });
+    };
+    std::vector<double> printed;
+    for (std::size_t i = 0; i < 4; ++i)
+      printed.push_back(published::variation("trefethen")[i].maximum);
+    const Varied fv1{0.7784, 0.78, 6e-4, 1e-4, 6e-4, "chaotic", {}}, trefethen{0.4021, 0.4, 0.2, 0.1, 0.2, "chaotic", printed};
+    const auto   with = [&](const char *matrix, double Varied::*which, double value) {
+      Varied found = std::string(matrix) == "fv1" ? fv1 : trefethen;
+      found.*which = value;
+      return tables(matrix, found);
+    };
+    EXPECT_EQ(count(tables("fv1", fv1), ": holds: "), 2) << tables("fv1", fv1);
+    EXPECT_EQ(count(tables("trefethen", trefethen), ": holds: "), 3) << tables("trefethen", trefethen);
+    EXPECT_EQ(count(with("fv1", &Varied::factor, 0.9), "(to 2 percent): does not hold"), 1);
+    EXPECT_EQ(count(with("fv1", &Varied::largest, 2e-3), "6.9e-4): does not hold"), 1);
+    EXPECT_EQ(count(with("fv1", &Varied::largest, 0.), "6.9e-4): is not decided here: no variation"), 1);
+    EXPECT_EQ(count(with("trefethen", &Varied::factor, 0.6), "(to 2 percent): does not hold"), 1);
+    for (const double first : {0.04, 0.21})
+      EXPECT_EQ(count(with("trefethen", &Varied::first, first), "a factor of 2): does not hold"), 1) << first;
+    for (const double last : {0.09, 0.41})
+      EXPECT_EQ(count(with("trefethen", &Varied::last, last), "a factor of 2): does not hold"), 1) << last;
+    Varied other = trefethen;
+    other.synchronous[3] *= 1.001;
+    EXPECT_EQ(count(tables("trefethen", other), "(to 1e-4): does not hold"), 1);
+    other.synchronous[3] = NAN;
+    EXPECT_EQ(count(tables("trefethen", other), "(to 1e-4): does not hold"), 1);
+    for (const char *matrix : {"fv1", "trefethen"})
+      EXPECT_EQ(count(tables(matrix, {NAN, NAN, NAN, NAN, NAN, "chaotic", {NAN}}), ": holds: "), 0);
+    EXPECT_EQ(tables("fv3", fv1), "");
+  }
+
+  // fails if a verdict does not look at all of its numbers, or NaN holds
+  TEST(Mesh_findings, of_lines_can_each_be_another_one)
+  {
+    const auto lines = [](const std::map<int, double> &after) { return judged([&](Report &report) { judge_lines(32, after, report); }); };
+    EXPECT_EQ(count(lines({{32, 0.1}, {127, 0.02}, {128, 0.01}, {129, 0.02}, {132, 0.03}, {192, 1e-3}}), ": holds: "), 2);
+    EXPECT_EQ(count(lines({{32, 0.1}, {127, 0.009}, {128, 0.01}, {129, 0.02}}), "smaller ones: does not hold"), 1);
+    EXPECT_EQ(count(lines({{32, 0.009}, {127, 0.02}, {128, 0.01}, {129, 0.02}}), "smaller ones: does not hold"), 1);
+    EXPECT_EQ(count(lines({{32, 0.1}, {127, 0.02}, {128, 0.01}, {129, 0.02}, {132, 0.009}}), "rows more: does not hold"), 1);
+    EXPECT_EQ(count(lines({{32, 0.1}, {127, NAN}, {128, 0.01}, {129, NAN}}), ": holds: "), 0);
+    EXPECT_EQ(count(lines({{32, 0.1}, {127, 0.02}, {128, NAN}, {129, 0.02}}), ": is not decided here: "), 2);
+    EXPECT_EQ(count(lines({{32, 0.1}, {127, 0.02}, {128, 1e-14}, {129, 0.02}}), ": is not decided here: "), 2);
+    const auto shapes = [](double two, double half, double more) {
+      return count(judged([&](Report &report) { judge_shapes("Laplace: ", {two, half, more}, "", report); }), ": holds: ");
+    };
+    EXPECT_EQ(shapes(10., 11., 12.), 1);
+    EXPECT_EQ(shapes(10., 9., 12.) + shapes(10., 11., 9.) + shapes(NAN, 11., 12.) + shapes(10., NAN, 12.) + shapes(10., 11., NAN) +
+                shapes(INFINITY, INFINITY, INFINITY),
+              0);
+  }
+
+  // fails if one of the matrices, or of the omegas, does not count
+  TEST(Weights_findings, of_large_omegas_can_be_another_one)
+  {
+    const auto of = [](const std::map<std::string, std::vector<int>> &converging) {
+      std::map<std::string, std::vector<Reached>> async;
+      for (const auto &[name, which] : converging)
+        {
+          async[name].resize(6);
+          for (const int i : which)
+            async[name][i].converged = true;
+        }
+      return judged([&](Report &report) { judge_large_omegas(async, report); });
+    };
+    EXPECT_EQ(count(of({{"a", {0, 1}}, {"b", {0}}}), ": holds: "), 1);
+    EXPECT_EQ(count(of({{"a", {0, 4}}, {"b", {0}}}), ": does not hold: measured convergence of a with 1.4"), 1);
+    EXPECT_EQ(count(of({{"a", {0}}, {"b", {0, 5}}}), ": does not hold: measured convergence of b with 1.5"), 1);
+    EXPECT_EQ(count(of({{"a", {0}}, {"b", {}}}), ": holds: "), 1);
+    EXPECT_EQ(count(of({{"a", {}}, {"b", {}}}), ": is not decided here: "), 1);
+    EXPECT_EQ(count(of({}), ": is not decided here: "), 1);
+  }
+
+  TEST(Overlap_findings, of_the_matrix_can_be_another_one)
+  {
+    const auto lap = [](int side, long long rows, long long entries) {
+      return judged([&](Report &report) { judge_lap(side, rows, entries, report); });
+    };
+    EXPECT_EQ(count(lap(64, 262144, 3560572), ": holds: "), 1);
+    EXPECT_EQ(count(lap(64, 262145, 3560572), ": does not hold: "), 1);
+    EXPECT_EQ(count(lap(64, 262144, 3560571), ": does not hold: "), 1);
+    EXPECT_EQ(count(lap(24, 262144, 3560572), ": is not decided here: "), 1);
   }
 } // namespace

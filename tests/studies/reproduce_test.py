@@ -82,8 +82,19 @@ class VerdictsTest(unittest.TestCase):
         self.assertTrue(math.isnan(checks.factor([(0, 1.)])))
         self.assertTrue(math.isnan(checks.factor([(0, 1.), (5, math.nan)])))
         self.assertAlmostEqual(checks.factor([(10, 1.), (12, 0.25)]), 0.5)
-        self.assertTrue(math.isnan(checks.correlation([(0, 1.), (1, 1.)])))
-        self.assertAlmostEqual(checks.correlation([(0, 1.), (1, 3.), (2, 5.)]), 1.)
+        for power in (0.5, 1., 2.):
+            self.assertAlmostEqual(checks.exponent([(n, 3. * n ** power) for n in range(1, 11)]), power)
+        for points in ([(1, 1.)], [(1, 1.), (1, 2.)], [(1, 0.), (2, 1.)], [(1, math.nan), (2, 1.)], []):
+            self.assertTrue(math.isnan(checks.exponent(points)), points)
+
+    # fails without the margin, if it is of another size, or if one near a limit hides one that is clearly outside
+    def test_times_within_5_percent_of_a_limit_decide_nothing(self):
+        for ratios, expected in (([0.53], CONFIRMED), ([1.], CONFIRMED), ([1.89], CONFIRMED), ([0.47], REFUTED), ([2.11], REFUTED),
+                                 ([0.48], OPEN), ([0.52], OPEN), ([1.91], OPEN), ([2.09], OPEN), ([1., 2.01], OPEN),
+                                 ([2.01, 2.11], REFUTED), ([1., math.nan], OPEN), ([math.inf], OPEN), ([], OPEN)):
+            self.assertEqual(verdicts.decide_times("c", [1.], ratios, "x", 0.5, 2).verdict, expected, ratios)
+        self.assertEqual(verdicts.decide_times("c", [math.nan], [1.], "x", 0.5, 2).verdict, OPEN)
+        self.assertIn("within 5 percent of 1: nothing is decided", verdicts.decide_times("c", [1.], [1.04], "x", least=1).why)
 
 
 def labels(where):

@@ -235,13 +235,17 @@ with tempfile.TemporaryDirectory() as folder:
     check((HOLDS if best else DOES_NOT) in next(line for line in output.splitlines() if "are better than smaller ones" in line), output)
     check((HOLDS if local_minimum else DOES_NOT) in next(line for line in output.splitlines() if "and a local minimum" in line), output)
     milliseconds = {int(row["N"]): float(row["time to 1e-6 (ms)"]) for row in meshes[1]}
-    if milliseconds[36] != milliseconds[40]:  # printed with three digits
-        check((HOLDS if milliseconds[36] < milliseconds[40] else DOES_NOT) in next(line for line in output.splitlines() if "N = 108 is faster" in line), output)
+    ratio = milliseconds[36] / milliseconds[40]
+    line = next(line for line in output.splitlines() if "N = 108 is faster" in line)
+    if abs(abs(ratio - 1) - 0.05) > 0.01:  # printed with three digits
+        check((OPEN if abs(ratio - 1) < 0.05 else HOLDS if ratio < 1 else DOES_NOT) in line, f"{ratio}: {line}")
     log = {int(row["N"]): math.log10(float(row["after 1000"])) for row in meshes[1]}
     dips = {n: (log[n - 1] + log[n + 1]) / 2 - log[n] for n in log if n - 1 in log and n + 1 in log}
     deepest = max(dip for n, dip in dips.items() if n != 40)
-    if abs(dips[40] - deepest) > 1e-3:
-        check((HOLDS if dips[40] > max(0, deepest) else DOES_NOT) in next(line for line in output.splitlines() if "is nearly linear in N" in line), output)
+    line = next(line for line in output.splitlines() if "is nearly linear in N" in line)
+    beyond = dips[40] - max(0, deepest)
+    if OPEN not in line:  # runs do not differ by as much
+        check((HOLDS if beyond > 0 else DOES_NOT) in line and abs(beyond) > 0.02, f"{beyond}: {line}")
     needed = {row["block"]: float(row["iterations"]) for row in laplace[1]}
     check(needed["two lines"] < needed["one and a half"] and needed["two lines"] < needed["two lines and a row"], f"shapes: {needed}")
     check(HOLDS in next(line for line in output.splitlines() if "Laplace: blocks of whole mesh lines" in line), output)

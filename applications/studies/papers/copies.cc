@@ -11,6 +11,7 @@
 #include <solvers/device/device_array.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -124,14 +125,15 @@ namespace leopard::studies
     report.undecided(source,
                      "between the memories of two processors: " + cell(published::copies[0][0], "%.1f") + " GB/s",
                      "a statement on the machine of 2010; here within one memory " + cell(speeds.on_host, "%.1f") + " GB/s");
-    bool        slower = true;
-    std::string text;
+    std::vector<double> to_over_from;
+    std::string         text;
     for (std::size_t gpu = 0; gpu < speeds.to_gpu.size(); ++gpu)
       {
-        slower = slower && speeds.to_gpu[gpu] < speeds.from_gpu[gpu];
+        to_over_from.push_back(speeds.to_gpu[gpu] / speeds.from_gpu[gpu]);
         text += (gpu > 0 ? ", " : "") + cell(speeds.to_gpu[gpu], "%.2f") + " and " + cell(speeds.from_gpu[gpu], "%.2f");
       }
-    report.decide(source, "a GPU gets data from the host slower than the host gets it back, on each", slower, text + " GB/s", no_gpu);
+    report.decide_times(
+      source, "a GPU gets data from the host slower than the host gets it back, on each", {-INFINITY, 1.}, to_over_from, text + " GB/s", no_gpu);
     std::vector<double> between;
     for (std::size_t from = 0; from < speeds.between.size(); ++from)
       for (std::size_t to = 0; to < speeds.between.size(); ++to)
@@ -140,14 +142,15 @@ namespace leopard::studies
     double fastest = 0.;
     for (const double value : between)
       fastest = larger_or_nan(fastest, value);
-    report.decide(source,
-                  "GPUs exchange data with each other slower than with the host",
-                  fastest < std::min(smallest(speeds.to_gpu), smallest(speeds.from_gpu)),
-                  "up to " + cell(fastest, "%.2f") + " GB/s, with the host at least " +
-                    cell(std::min(smallest(speeds.to_gpu), smallest(speeds.from_gpu)), "%.2f"),
-                  !no_gpu.empty()   ? no_gpu
-                  : between.empty() ? "there is one GPU"
-                                    : "");
+    const double with_host = std::min(smallest(speeds.to_gpu), smallest(speeds.from_gpu));
+    report.decide_times(source,
+                        "GPUs exchange data with each other slower than with the host",
+                        {-INFINITY, 1.},
+                        {fastest / with_host},
+                        "up to " + cell(fastest, "%.2f") + " GB/s, with the host at least " + cell(with_host, "%.2f"),
+                        !no_gpu.empty()   ? no_gpu
+                        : between.empty() ? "there is one GPU"
+                                          : "");
   }
 
   void study_copies(const Settings &settings, Report &report)

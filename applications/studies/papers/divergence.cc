@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A schedule that diverges although Jacobi's method converges (thesis, Theorem 3.2.6).
 #include "diverging_schedule.h"
+#include "judges.h"
 #include "sample_statistics.h"
-#include "study.h"
 
 #include <solvers/matrix/analysis.h>
 
@@ -45,6 +45,20 @@ namespace leopard::studies
     }
   } // namespace
 
+  void judge_ring(const Ring &ring, Report &report)
+  {
+    const std::string of_c     = "c = " + cell(ring.c, "%.1f");
+    const std::string measured = "rho(B) = " + cell(ring.radius, "%.4f") + ", rho(|B|) = " + cell(ring.radius_abs, "%.4f") +
+                                 "; factors of the error a round " + cell(ring.built, "%.4f") + ", Jacobi " + cell(ring.jacobi, "%.4f");
+    if (ring.radius_abs > 1.)
+      report.finding("T Theorem 3.2.6",
+                     of_c + ": where rho(B) < 1 < rho(|B|) Jacobi's method converges, and an order with values of bounded age diverges",
+                     ring.radius < 1. && ring.jacobi < 1. && ring.built > 1.,
+                     measured);
+    else
+      report.finding("T Theorem 3.2.6", of_c + ": where rho(|B|) < 1 the same order converges", ring.radius_abs < 1. && ring.built < 1., measured);
+  }
+
   void study_divergence(const Settings & /*settings*/, Report &report)
   {
     report.say("divergence: components relaxed one at a time, in a given order and from values of given ages, which no option changes");
@@ -66,16 +80,7 @@ namespace leopard::studies
                        cell(grows, "%.4f"),
                        cell(of_jacobi.back(), "%.2e"),
                        cell(settles, "%.4f")});
-        const std::string measured = "rho(B) = " + cell(radii.spectral_radius, "%.4f") + ", rho(|B|) = " + cell(radii.spectral_radius_abs, "%.4f") +
-                                     "; factors of the error a round " + cell(grows, "%.4f") + ", Jacobi " + cell(settles, "%.4f");
-        if (radii.spectral_radius_abs > 1.)
-          report.finding("T Theorem 3.2.6",
-                         "c = " + cell(c, "%.1f") +
-                           ": where rho(B) < 1 < rho(|B|) Jacobi's method converges, and an order with values of bounded age diverges",
-                         radii.spectral_radius < 1. && settles < 1. && grows > 1.,
-                         measured);
-        else
-          report.finding("T Theorem 3.2.6", "c = " + cell(c, "%.1f") + ": where rho(|B|) < 1 the same order converges", grows < 1., measured);
+        judge_ring({c, radii.spectral_radius, radii.spectral_radius_abs, grows, settles}, report);
       }
     report.add(table);
   }

@@ -10,8 +10,7 @@ namespace leopard::studies
 {
   namespace
   {
-    constexpr double not_known        = std::numeric_limits<double>::quiet_NaN();
-    constexpr double undecided_within = 0.05; ///< of a limit: what two runs may differ by
+    constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
     const EnergyCurve *find(const std::vector<EnergyCurve> &curves, const std::string &name)
     {
@@ -33,10 +32,12 @@ namespace leopard::studies
     std::string  reason = why_not;
     if (reason.empty() && !std::isfinite(found))
       reason = "one of them has not converged, or took too short a time";
-    if (reason.empty() && std::abs(found / limit - 1.) < undecided_within)
-      reason = "a ratio of " + cell(found, "%.3f") + ", within 5 percent of " + cell(limit, "%.3g");
-    report.decide(
-      source, claim, found <= limit, "a ratio of " + cell(found, "%.3f") + " (" + cell(one, "%.4g") + ", " + cell(other, "%.4g") + ")", reason);
+    report.decide_times(source,
+                        claim,
+                        {-INFINITY, limit},
+                        {found},
+                        "a ratio of " + cell(found, "%.3f") + " (" + cell(one, "%.4g") + ", " + cell(other, "%.4g") + ")",
+                        reason);
   }
 
   void EnergyJudge::at_most(const std::string &source, const std::string &claim, double limit, const Pair &pair)

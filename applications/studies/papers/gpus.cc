@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several GPUs: AMC, DC and DK of the papers, and the exchange of what is needed only (thesis, section 4.7).
+#include "judges.h"
 #include "sample_statistics.h"
 #include "slowed_gpu.h"
-#include "study.h"
 
 #include <solvers/base/errors.h>
 #include <solvers/base/norms.h>
 #include <solvers/base/stopwatch.h>
 #include <solvers/device/device.h>
-#include <solvers/distributed/gpus/several_gpus.h>
 
 #include <algorithm>
 #include <cmath>
@@ -153,70 +152,6 @@ namespace leopard::studies
       report.add(table);
     }
 
-    const Measured *find(const std::vector<Measured> &rows, GpuExchange exchange, int n_gpus)
-    {
-      const auto row = std::find_if(rows.begin(), rows.end(), [&](const Measured &m) {
-        return m.way.exchange == exchange && m.way.n_gpus == n_gpus && !m.way.waits && m.way.taken == 0. && m.way.shares.empty();
-      });
-      return row == rows.end() ? nullptr : &*row;
-    }
-
-    std::string times(const Measured &a, const Measured &b)
-    {
-      return cell(1e6 * a.iteration, "%.2f") + " and " + cell(1e6 * b.iteration, "%.2f") + " us an iteration, " +
-             cell(a.iteration / b.iteration, "%.2f") + " times; residuals " + cell(a.residual, "%.2e") + " and " + cell(b.residual, "%.2e");
-    }
-
-    /** What the papers say of 1 and 2 GPUs, and of more. */
-    void judge(const std::string &name, const std::vector<Measured> &rows, int n_gpus, Report &report)
-    {
-      const Measured &amc_1 = *find(rows, GpuExchange::amc, 1), &dc_1 = *find(rows, GpuExchange::dc, 1);
-      report.finding("T Figure 4.10", name + ": on one GPU DC is a little faster than AMC", dc_1.iteration < amc_1.iteration, times(amc_1, dc_1));
-      const std::string why = "this machine has " + std::to_string(n_gpus) + " GPU" + (n_gpus == 1 ? "" : "s");
-      const auto decide = [&](const std::string &figure, const std::string &claim, int needed, const auto &holds, GpuExchange exchange, int than) {
-        if (n_gpus < needed)
-          return report.undecided(figure, name + ": " + claim, why);
-        const Measured &a = *find(rows, exchange, than), &b = *find(rows, exchange, needed);
-        report.finding(figure, name + ": " + claim, holds(a, b), times(a, b));
-      };
-      const auto same_residual = [](const Measured &a, const Measured &b) {
-        return std::abs(std::log(b.residual / a.residual)) < 0.1 * std::abs(std::log(a.residual));
-      };
-      const auto slightly_faster = [](const Measured &a, const Measured &b) { return b.iteration < a.iteration && b.iteration > 0.9 * a.iteration; };
-      decide(
-        "T Figure 4.10",
-        "AMC on two GPUs is about twice as fast",
-        2,
-        [](const Measured &a, const Measured &b) { return a.iteration / b.iteration > 1.7 && a.iteration / b.iteration < 2.3; },
-        GpuExchange::amc,
-        1);
-      decide(
-        "T Figure 4.10",
-        "AMC on three GPUs is about 20 percent slower than on two",
-        3,
-        [](const Measured &a, const Measured &b) { return b.iteration / a.iteration > 1.1 && b.iteration / a.iteration < 1.3; },
-        GpuExchange::amc,
-        2);
-      decide(
-        "T Figure 4.10",
-        "AMC on four GPUs is faster than on two, less than twice",
-        4,
-        [](const Measured &a, const Measured &b) { return b.iteration < a.iteration && a.iteration < 2. * b.iteration; },
-        GpuExchange::amc,
-        2);
-      decide("T Figure 4.10", "AMC converges nearly the same on two GPUs", 2, same_residual, GpuExchange::amc, 1);
-      decide("T Figure 4.12", "DC on two GPUs takes less time an iteration, by less than 10 percent", 2, slightly_faster, GpuExchange::dc, 1);
-      decide("T Figure 4.12", "DC converges the same on two GPUs", 2, same_residual, GpuExchange::dc, 1);
-      decide("T Figure 4.13", "DK on two GPUs takes less time an iteration, by less than 10 percent", 2, slightly_faster, GpuExchange::dk, 1);
-      decide(
-        "T Figure 4.13",
-        "DK converges slower on two GPUs",
-        2,
-        [](const Measured &a, const Measured &b) { return std::log(b.residual) > 0.98 * std::log(a.residual); },
-        GpuExchange::dk,
-        1);
-    }
-
     void study_matrix(const Problem &problem, const Settings &settings, int n_gpus, Report &report)
     {
       const BlockAsyncOptions options =
@@ -250,7 +185,11 @@ namespace leopard::studies
       add_table(problem.name + ": residual after " + std::to_string(n_residual) + " global iterations; to " + cell(tolerance, "%.2e"), rows, report);
       if (is_large)
         return;
-      judge(problem.name, rows, n_gpus, report);
+      std::vector<ExchangeRow> exchanges;
+      for (const Measured &m : rows)
+        if (!m.way.waits && m.way.taken == 0. && m.way.shares.empty())
+          exchanges.push_back({m.way.exchange, m.way.n_gpus, m.iteration, m.residual});
+      judge_exchanges(problem.name, n_gpus, exchanges, report);
       if (n_gpus < 2)
         return;
       const auto of = [&](bool waits, bool is_slowed) {
@@ -259,15 +198,8 @@ namespace leopard::studies
                  m.way.waits == waits;
         });
       };
-      const Measured    waiting = of(true, true), free = of(false, true);
-      const double      slow_down = waiting.iteration / of(true, false).iteration;
-      const std::string claim     = problem.name + ": with half of one GPU taken away not waiting is at least 1.3 times as fast to the same residual",
-                        measured  = "an iteration that waits takes " + cell(slow_down, "%.2f") + " times as long; " +
-                                   cell(waiting.to_tolerance, "%.4f") + " s waiting, " + cell(free.to_tolerance, "%.4f") + " s not waiting";
-      if (slow_down > 1.5)
-        report.finding("(Leopard)", claim, reached(1.3 * free.to_tolerance, waiting.to_tolerance), measured);
-      else
-        report.undecided("(Leopard)", claim, "the matrix does not need the half that was taken: " + measured);
+      judge_slowed(
+        problem.name, {of(true, true).iteration / of(true, false).iteration, of(true, true).to_tolerance, of(false, true).to_tolerance}, report);
     }
 
     /** As many planes on each GPU as on one: what an exchange costs. */
@@ -312,6 +244,63 @@ namespace leopard::studies
                 report);
     }
   } // namespace
+
+  void judge_exchanges(const std::string &matrix, int n_gpus, const std::vector<ExchangeRow> &rows, Report &report)
+  {
+    const std::string why  = "this machine has " + std::to_string(n_gpus) + " GPU" + (n_gpus == 1 ? "" : "s");
+    const auto        find = [&](GpuExchange exchange, int gpus) {
+      return std::find_if(rows.begin(), rows.end(), [&](const ExchangeRow &row) { return row.exchange == exchange && row.n_gpus == gpus; });
+    };
+    // decide(report, row, other row, what was measured), if both are there
+    const auto with = [&](const std::string &figure, const std::string &claim, const auto &one, const auto &other, const auto &decide) {
+      const auto a = find(one.first, one.second), b = find(other.first, other.second);
+      if (std::max(one.second, other.second) > n_gpus)
+        report.undecided(figure, matrix + ": " + claim, why);
+      else if (a == rows.end() || b == rows.end())
+        report.undecided(figure, matrix + ": " + claim, "one of them was not measured");
+      else
+        decide(*a,
+               *b,
+               cell(1e6 * a->iteration, "%.2f") + " and " + cell(1e6 * b->iteration, "%.2f") + " us an iteration, " +
+                 cell(a->iteration / b->iteration, "%.2f") + " times; residuals " + cell(a->residual, "%.2e") + " and " + cell(b->residual, "%.2e"));
+    };
+    using Key        = std::pair<GpuExchange, int>;
+    const auto times = [&](const std::string &figure, const std::string &claim, const Key &one, const Key &other, const Limits &limits) {
+      with(figure, claim, one, other, [&](const ExchangeRow &a, const ExchangeRow &b, const std::string &measured) {
+        report.decide_times(figure, matrix + ": " + claim, limits, {a.iteration / b.iteration}, measured);
+      });
+    };
+    const auto residuals = [&](const std::string &figure, const std::string &claim, const Key &one, const Key &other, bool (*holds)(double, double)) {
+      with(figure, claim, one, other, [&](const ExchangeRow &a, const ExchangeRow &b, const std::string &measured) {
+        report.finding(figure, matrix + ": " + claim, holds(a.residual, b.residual), measured);
+      });
+    };
+    const auto same   = [](double a, double b) { return std::abs(std::log(b / a)) < 0.1 * std::abs(std::log(a)); };
+    const auto slower = [](double a, double b) { return std::log(b) > 0.98 * std::log(a); };
+    const Key  amc_1{GpuExchange::amc, 1}, amc_2{GpuExchange::amc, 2}, amc_3{GpuExchange::amc, 3}, amc_4{GpuExchange::amc, 4},
+      dc_1{GpuExchange::dc, 1}, dc_2{GpuExchange::dc, 2}, dk_1{GpuExchange::dk, 1}, dk_2{GpuExchange::dk, 2};
+    times("T Figure 4.10", "on one GPU DC is a little faster than AMC (1 to 1.25 times as fast)", amc_1, dc_1, {1., 1.25});
+    times("T Figure 4.10", "AMC on two GPUs is about twice as fast (1.7 to 2.3 times)", amc_1, amc_2, {1.7, 2.3});
+    times("T Figure 4.10", "AMC on three GPUs is about 20 percent slower than on two (10 to 30)", amc_3, amc_2, {1.1, 1.3});
+    times("T Figure 4.10", "AMC on four GPUs is faster than on two, less than twice", amc_2, amc_4, {1., 2.});
+    residuals("T Figure 4.10", "AMC converges nearly the same on two GPUs", amc_1, amc_2, same);
+    times("T Figure 4.12", "DC on two GPUs takes less time an iteration, by less than 10 percent", dc_2, dc_1, {0.9, 1.});
+    residuals("T Figure 4.12", "DC converges the same on two GPUs", dc_1, dc_2, same);
+    times("T Figure 4.13", "DK on two GPUs takes less time an iteration, by less than 10 percent", dk_2, dk_1, {0.9, 1.});
+    residuals("T Figure 4.13", "DK converges slower on two GPUs", dk_1, dk_2, slower);
+  }
+
+  void judge_slowed(const std::string &matrix, const SlowedRow &row, Report &report)
+  {
+    const std::string measured = "an iteration that waits takes " + cell(row.slow_down, "%.2f") + " times as long; " + cell(row.waiting, "%.4f") +
+                                 " s waiting, " + cell(row.free, "%.4f") + " s not waiting";
+    report.decide_times("(Leopard)",
+                        matrix + ": with half of one GPU taken away not waiting is at least 1.3 times as fast to the same residual",
+                        {1.3},
+                        {row.waiting / row.free},
+                        measured,
+                        row.slow_down > 1.5 ? "" : "the matrix does not need the half that was taken: " + measured);
+  }
 
   void study_gpus(const Settings &settings, Report &report)
   {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks adapted to the mesh (thesis, sections 4.10.6 to 4.10.8, Figures 4.24 to 4.26), and tiles.
+#include "judges.h"
 #include "sample_statistics.h"
-#include "study.h"
 
 #include <solvers/matrix/generators.h>
 
@@ -22,23 +22,33 @@ namespace leopard::studies
       return {std::to_string(n) + " x " + std::to_string(n), five_point_matrix(n, n, shift), std::vector<double>(n * n, 1.)};
     }
 
-    /** Mean relative residual over the runs after so many iterations. */
-    std::vector<double>
-    residuals_after(const Problem &problem, const Settings &settings, int block_size, const std::vector<int> &iterations, int runs)
+    /** The relative residual of each run after so many iterations. */
+    std::vector<std::vector<double>>
+    residuals_of_runs(const Problem &problem, const Settings &settings, int block_size, const std::vector<int> &iterations, int runs)
     {
       const std::unique_ptr<BlockAsync<double>> method =
         make_varying(problem.A, async(settings, block_size, settings.local_iterations_or(5)), settings);
-      Experiment          experiment(*method, problem.b);
-      std::vector<double> result(iterations.size(), 0.);
-      for (int run = 0; run < runs; ++run)
+      Experiment                       experiment(*method, problem.b);
+      std::vector<std::vector<double>> result(runs);
+      for (std::vector<double> &of_run : result)
         {
           experiment.start();
           for (std::size_t i = 0; i < iterations.size(); ++i)
             {
               experiment.iterate(iterations[i] - (i > 0 ? iterations[i - 1] : 0));
-              result[i] += experiment.relative_residual() / runs;
+              of_run.push_back(experiment.relative_residual());
             }
         }
+      return result;
+    }
+
+    /** Of the runs. */
+    std::vector<double> mean(const std::vector<std::vector<double>> &of_runs)
+    {
+      std::vector<double> result(of_runs.front().size(), 0.);
+      for (const std::vector<double> &of_run : of_runs)
+        for (std::size_t i = 0; i < result.size(); ++i)
+          result[i] += of_run[i] / static_cast<double>(of_runs.size());
       return result;
     }
 
@@ -57,30 +67,12 @@ namespace leopard::studies
       std::map<int, double> after;
       for (const int size : sizes)
         {
-          const std::vector<double> r = residuals_after(problem, settings, std::max(1, size), {100, 200, 1000}, runs);
+          const std::vector<double> r = mean(residuals_of_runs(problem, settings, std::max(1, size), {100, 200, 1000}, runs));
           after[size]                 = r[1];
           table.add_row({cell(size), cell(static_cast<double>(size) / n, "%.3f"), cell(r[1]), cell(r[2]), cell(std::pow(r[1] / r[0], 0.01), "%.5f")});
         }
       report.add(table);
-      bool        smaller_worse = true, larger_worse = true;
-      const char *why_not = after[4 * n] > rounding ? "" : at_rounding;
-      for (const int size : sizes)
-        if (size < 4 * n)
-          smaller_worse = smaller_worse && after[size] > after[4 * n];
-        else if (size > 4 * n && size <= 4 * n + 4)
-          larger_worse = larger_worse && after[size] > after[4 * n];
-      report.decide("T Figure 4.24",
-                    "blocks of four mesh lines (" + std::to_string(4 * n) + " rows) are better than smaller ones",
-                    smaller_worse,
-                    "residual after 200 iterations " + cell(after[4 * n]) + ", with " + std::to_string(4 * n - 1) + " rows " +
-                      cell(after[4 * n - 1]) + ", with one line " + cell(after[n]),
-                    why_not);
-      report.decide("T Figure 4.24",
-                    "and a local minimum: better than with one to four rows more",
-                    larger_worse,
-                    cell(after[4 * n]) + ", with " + std::to_string(4 * n + 1) + " rows " + cell(after[4 * n + 1]) + ", with " +
-                      std::to_string(4 * n + 4) + " " + cell(after[4 * n + 4]),
-                    why_not);
+      judge_lines(n, after, report);
     }
 
     void mesh_widths(const Settings &settings, int runs, Report &report)
@@ -95,14 +87,18 @@ namespace leopard::studies
                   {"N", "unknowns", "residual after 900", "after 1000", "iterations to 1e-6", "time to 1e-6 (ms)"});
       std::vector<double>   x, y;
       std::map<int, double> seconds, logarithms;
+      double                scatter = 0.; // of the logarithms, over runs
       for (const int n : ns)
         {
           const Problem             problem = square(n, delta);
-          const std::vector<double> r       = residuals_after(problem, settings, block, {900, 1000}, std::min(runs, 2));
-          BlockAsync<double>        method(problem.A, async(settings, block, settings.local_iterations_or(5)));
-          Experiment                experiment(method, problem.b);
-          const Reached             reached = reach(experiment, 1e-6, 20000);
-          seconds[n]                        = reached.seconds;
+          const auto                of_runs = residuals_of_runs(problem, settings, block, {900, 1000}, std::min(runs, 2));
+          const std::vector<double> r       = mean(of_runs);
+          for (const std::vector<double> &one : of_runs)
+            scatter = larger_or_nan(scatter, std::abs(std::log10(one[1] / of_runs.front()[1])));
+          BlockAsync<double> method(problem.A, async(settings, block, settings.local_iterations_or(5)));
+          Experiment         experiment(method, problem.b);
+          const Reached      reached = reach(experiment, 1e-6, 20000);
+          seconds[n]                 = reached.seconds;
           table.add_row({cell(n), cell(n * n), cell(r[0]), cell(r[1]), reached.iterations_text(), cell(1e3 * reached.seconds, "%.3f")});
           logarithms[n] = std::log10(r[1]);
           if (n != block && std::abs(n - block) <= 7 * step) // farther away the trend bends
@@ -122,40 +118,11 @@ namespace leopard::studies
         if (n != block)
           deepest = std::max(deepest, dip(n));
       const bool can_decide = std::all_of(logarithms.begin(), logarithms.end(), [](const auto &of_n) { return of_n.second > std::log10(rounding); });
-      report.decide("T Figure 4.25",
-                    "the residual after 1000 iterations is nearly linear in N (in logarithms), but N = block size is better than the trend: farther "
-                    "below the line between its neighbours than any other N",
-                    dip(block) > 0. && dip(block) > deepest,
-                    "log10 of the residual " + cell(dip(block), "%.4f") + " below that line, of the other N at most " + cell(deepest, "%.4f") +
-                      "; they deviate by " + cell(fit_line(x, y).deviation, "%.4f") + " from a line through those within 7",
-                    can_decide ? "" : at_rounding);
-      bool        sooner = true, one_faster = false, compared = false;
-      std::string slower_than;
-      for (const int offset : {-7, -6, -5, -3, -2, -1})
-        if (const auto other = seconds.find(block + offset * step); other != seconds.end())
-          {
-            compared = true;
-            if (seconds[block] < other->second)
-              continue;
-            sooner = false;
-            slower_than += (slower_than.empty() ? "" : ", ") + std::to_string(other->first);
-          }
-      const auto four_less = seconds.find(block - 4 * step);
-      if (four_less != seconds.end())
-        one_faster = four_less->second < seconds[block];
-      const std::string measured = cell(1e3 * seconds[block], "%.3f") + " ms for N = " + std::to_string(block) +
-                                   (slower_than.empty() ? "" : ", sooner are N = " + slower_than) + "; N = " + std::to_string(block - 4 * step) +
-                                   (one_faster ? " is faster" : " is not faster");
-      report.decide("T Figure 4.26",
-                    "N = 112 reaches 1e-6 sooner than N = 105, 106, 107, 109, 110, 111",
-                    sooner,
-                    measured,
-                    compared ? "" : "no N below the block size was measured");
-      report.decide("T Figure 4.26",
-                    "N = 108 is faster than N = 112",
-                    one_faster,
-                    measured,
-                    four_less != seconds.end() ? "" : "the block size less four was not measured");
+      judge_dips({dip(block), deepest, scatter},
+                 "; they deviate by " + cell(fit_line(x, y).deviation, "%.4f") + " from a line through those within 7",
+                 can_decide ? "" : at_rounding,
+                 report);
+      judge_mesh_times(block, step, seconds, report);
     }
 
     struct Shape
@@ -199,15 +166,97 @@ namespace leopard::studies
             }
           report.add(table);
           const std::string which = shift == 0. ? "Laplace: " : "Helmholtz: ";
-          const auto        its   = [&](const char *name) { return cell(iterations[name], "%.0f"); };
-          report.finding("T section 4.10.8",
-                         which + "blocks of whole mesh lines need fewer iterations than blocks of as many rows and half a line less or one row more",
-                         iterations["two lines"] < iterations["one and a half"] && iterations["two lines"] < iterations["two lines and a row"],
-                         "two lines " + its("two lines") + ", one and a half " + its("one and a half") + ", two lines and a row " +
-                           its("two lines and a row") + "; for comparison tiles 16 x 8 " + its("tiles 16 x 8"));
+          judge_shapes(which,
+                       {iterations["two lines"], iterations["one and a half"], iterations["two lines and a row"]},
+                       "tiles 16 x 8 " + cell(iterations["tiles 16 x 8"], "%.0f"),
+                       report);
         }
     }
   } // namespace
+
+  void judge_lines(int n, const std::map<int, double> &after, Report &report)
+  {
+    bool         smaller_worse = true, larger_worse = true;
+    const double four = after.at(4 * n);
+    const auto   at   = [&](int rows) { return after.count(rows) > 0 ? after.at(rows) : NAN; };
+    for (const auto &[rows, residual] : after)
+      if (rows < 4 * n)
+        smaller_worse = smaller_worse && residual > four;
+      else if (rows > 4 * n && rows <= 4 * n + 4)
+        larger_worse = larger_worse && residual > four;
+    const std::string why_not = four > rounding ? "" : std::isnan(four) ? "no finite number was measured" : at_rounding;
+    report.decide("T Figure 4.24",
+                  "blocks of four mesh lines (" + std::to_string(4 * n) + " rows) are better than smaller ones",
+                  smaller_worse,
+                  "residual after 200 iterations " + cell(four) + ", with " + std::to_string(4 * n - 1) + " rows " + cell(at(4 * n - 1)) +
+                    ", with one line " + cell(at(n)),
+                  why_not);
+    report.decide("T Figure 4.24",
+                  "and a local minimum: better than with one to four rows more",
+                  larger_worse,
+                  cell(four) + ", with " + std::to_string(4 * n + 1) + " rows " + cell(at(4 * n + 1)) + ", with " + std::to_string(4 * n + 4) + " " +
+                    cell(at(4 * n + 4)),
+                  why_not);
+  }
+
+  void judge_shapes(const std::string &which, const OfShapes &iterations, const std::string &other, Report &report)
+  {
+    const auto its = [](double value) { return cell(value, "%.0f"); };
+    report.finding("T section 4.10.8",
+                   which + "blocks of whole mesh lines need fewer iterations than blocks of as many rows and half a line less or one row more",
+                   iterations.two_lines < iterations.one_and_a_half && iterations.two_lines < iterations.a_row_more,
+                   "two lines " + its(iterations.two_lines) + ", one and a half " + its(iterations.one_and_a_half) + ", two lines and a row " +
+                     its(iterations.a_row_more) + "; for comparison " + other);
+  }
+
+  void judge_dips(const Dips &dips, const std::string &more, const std::string &why_not, Report &report)
+  {
+    const double      beyond = dips.of_block - larger_or_nan(0., dips.deepest_other);
+    const double      same   = larger_or_nan(dips.scatter, std::log10(1. + undecided_within));
+    const std::string measured =
+      "log10 of the residual " + cell(dips.of_block, "%.4f") + " below that line, of the other N at most " + cell(dips.deepest_other, "%.4f") + more;
+    std::string near;
+    if (!std::isfinite(beyond) || !std::isfinite(same))
+      near = "no finite number was measured";
+    else if (std::abs(beyond) < same)
+      near = measured + "; runs of one N differ by " + cell(dips.scatter, "%.4f") + ", and 5 percent (0.0212) decide nothing";
+    report.decide("T Figure 4.25",
+                  "the residual after 1000 iterations is nearly linear in N (in logarithms), but N = block size is better than the trend: farther "
+                  "below the line between its neighbours than any other N",
+                  beyond > 0.,
+                  measured,
+                  !why_not.empty() ? why_not : near);
+  }
+
+  void judge_mesh_times(int block, int step, const std::map<int, double> &seconds, Report &report)
+  {
+    const auto          at   = [&](int n) { return seconds.count(n) > 0 ? seconds.at(n) : NAN; };
+    const int           less = block - 4 * step;
+    std::string         slower_than;
+    std::vector<double> ratios;
+    for (const int offset : {-7, -6, -5, -3, -2, -1})
+      if (const int n = block + offset * step; seconds.count(n) > 0)
+        {
+          ratios.push_back(at(block) / at(n));
+          if (!(ratios.back() < 1.))
+            slower_than += (slower_than.empty() ? "" : ", ") + std::to_string(n);
+        }
+    const std::string measured = cell(1e3 * at(block), "%.3f") + " ms for N = " + std::to_string(block) +
+                                 (slower_than.empty() ? "" : ", not later are N = " + slower_than) + "; N = " + std::to_string(less) + " takes " +
+                                 cell(1e3 * at(less), "%.3f") + " ms";
+    report.decide_times("T Figure 4.26",
+                        "N = 112 reaches 1e-6 sooner than N = 105, 106, 107, 109, 110, 111",
+                        {-INFINITY, 1.},
+                        ratios,
+                        measured,
+                        ratios.empty() ? "no N below the block size was measured" : "");
+    report.decide_times("T Figure 4.26",
+                        "N = 108 is faster than N = 112",
+                        {-INFINITY, 1.},
+                        {at(less) / at(block)},
+                        measured,
+                        seconds.count(less) > 0 ? "" : "the block size less four was not measured");
+  }
 
   void study_mesh_blocks(const Settings &settings, Report &report)
   {

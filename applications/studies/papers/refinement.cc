@@ -2,6 +2,7 @@
 // Iterative refinement with async-(5) (thesis, section 4.12, Figures 4.31 to 4.33; R, Figures 4 to 6), and
 // block-asynchronous refinement (section 4.13, Figures 4.34 to 4.37).
 #include "published.h"
+#include "refinement_judge.h"
 #include "sample_statistics.h"
 #include "study.h"
 
@@ -22,37 +23,6 @@ namespace leopard::studies
   {
     constexpr double not_known     = std::numeric_limits<double>::quiet_NaN();
     constexpr int    wanted_digits = 12; ///< of the residual
-
-    /** The residual of one solver of one matrix over its iterations: of the run that needs the median of them. */
-    struct Curve
-    {
-      std::string         name;
-      bool                converged = false;                  ///< in all runs
-      std::vector<double> at = {}, residuals = {};            ///< global iterations, of all corrections; ||b - A x|| / ||b||
-      int                 n_corrections = 0, n_predicted = 0; ///< of a refinement
-      int                 most_corrections = 0;               ///< of all runs
-      std::vector<double> tested           = {};              ///< and time with a test every ten iterations, of a relaxation
-      std::vector<double> needed = {}, seconds = {};          ///< of all runs: global iterations to the tolerance, and time
-
-      /** Global iterations to this residual, interpolated; infinitely many where it is not reached. */
-      double iterations_to(double residual) const
-      {
-        for (std::size_t i = 0; i < at.size(); ++i)
-          if (residuals[i] <= residual)
-            return i == 0 || !(residuals[i] > 0.)
-                     ? at[i]
-                     : at[i - 1] + (at[i] - at[i - 1]) * std::log(residuals[i - 1] / residual) / std::log(residuals[i - 1] / residuals[i]);
-        return std::numeric_limits<double>::infinity();
-      }
-      double iterations() const { return at.back(); }
-      double time() const { return converged ? median(seconds) : not_known; }
-      double time_to(double residual) const { return time() * iterations_to(residual) / iterations(); }
-    };
-
-    std::array<double, 2> extremes(const std::vector<double> &samples)
-    {
-      return {*std::min_element(samples.begin(), samples.end()), *std::max_element(samples.begin(), samples.end())};
-    }
 
     /** The one with the median, of curves of a run each. */
     Curve of_runs(std::vector<Curve> runs)
@@ -149,14 +119,6 @@ namespace leopard::studies
       };
     }
 
-    /** All of them, of one matrix. */
-    struct Curves
-    {
-      Curve plain, in_double, mixed, block_double, block_mixed;
-
-      std::array<const Curve *, 5> all() const { return {&plain, &in_double, &mixed, &block_double, &block_mixed}; }
-    };
-
     Curves measure(const Task &task)
     {
       const int               rows  = task.settings.block_size_or(512);
@@ -193,7 +155,9 @@ namespace leopard::studies
                                          "against async",
                                          "ends at",
                                          "axis (its)",
-                                         "axis (s)"});
+                                         "axis (s)",
+                                         "eps_inner",
+                                         "due with it (eq. 2.10)"});
       for (const Curve *c : curves.all())
         {
           const bool is_refinement = c->n_corrections > 0, is_block = c == &curves.block_double || c == &curves.block_mixed;
@@ -206,7 +170,9 @@ namespace leopard::studies
                          cell(c->time() / curves.plain.time(), "%.2f"),
                          cell(c->residuals.back(), "%.1e"),
                          is_block ? cell(printed.axis_iterations, "%.0f") : "-",
-                         is_block ? cell(printed.axis_seconds, "%.2f") : "-"});
+                         is_block ? cell(printed.axis_seconds, "%.2f") : "-",
+                         cell(c->inner_accuracy(), "%.1e"),
+                         c->n_corrections > 1 ? cell(corrections_for(task.tolerance, c->inner_accuracy())) : "-"});
         }
       report.add(table);
       std::vector<std::string> columns = {"residual"};
@@ -228,183 +194,6 @@ namespace leopard::studies
       report.add(levels);
     }
 
-    std::string text(const Curve &c)
-    {
-      return c.name + " " + cell(c.iterations(), "%.0f") + (c.n_corrections > 0 ? " in " + cell(c.n_corrections) + " corrections" : "");
-    }
-
-    /** Finds what claims need, and where it is not there says why. */
-    class Judge
-    {
-    public:
-      Judge(const Task &task_, const Curves &curves_, Report &report_)
-        : task(task_)
-        , name(task_.problem.name)
-        , curves(curves_)
-        , report(report_)
-      {
-      }
-
-      void all() const
-      {
-        if (published::refinement(name).axis_iterations == 0.)
-          return;
-        iterations();
-        times();
-        block_iterations();
-        block_times();
-      }
-
-    private:
-      /**
-       * Decides on the ratio of two solvers' times or iterations to the tolerance. Not where one has not come to it,
-       * nor where another pair of runs says the contrary, nor where 5 percent of the time would.
-       */
-      void ratio(const std::string                 &source,
-                 const std::string                 &claim,
-                 const Curve                       &one,
-                 const Curve                       &other,
-                 bool                               of_times,
-                 const std::function<bool(double)> &holds) const
-      {
-        const auto samples = [&](const Curve &c) { return of_times ? c.seconds : c.needed; };
-        const auto unit    = [&](const Curve &c) {
-          return c.name + " " + (of_times ? cell(1e3 * median(samples(c)), "%.3f") + " ms" : cell(median(samples(c)), "%.1f") + " iterations");
-        };
-        const double        found     = median(samples(one)) / median(samples(other));
-        const Curve        *missing   = !one.converged ? &one : !other.converged ? &other : nullptr;
-        std::string         why_not   = missing != nullptr ? missing->name + " has not come to " + cell(task.tolerance, "%.0e") : "";
-        std::vector<double> otherwise = {found * (of_times ? 0.95 : 1.), found * (of_times ? 1.05 : 1.)};
-        for (const double a : samples(one))
-          for (const double b : samples(other))
-            otherwise.push_back(a / b);
-        if (why_not.empty() && std::any_of(otherwise.begin(), otherwise.end(), [&](double value) { return holds(value) != holds(found); }))
-          why_not = "a ratio of " + cell(found, "%.3f") + " of medians, and of single runs from " + cell(extremes(otherwise)[0], "%.3f") + " to " +
-                    cell(extremes(otherwise)[1], "%.3f");
-        report.decide(
-          source, name + ": " + claim, holds(found), "a ratio of " + cell(found, "%.3f") + " (" + unit(one) + ", " + unit(other) + ")", why_not);
-      }
-
-      void iterations() const
-      {
-        const auto few  = [](double r) { return std::abs(r - 1.) <= 0.1; };
-        const bool hard = name == "fv3";
-        ratio("T Figure 4.31, R Figure 4",
-              hard ? "corrections in single precision need more iterations (10 percent at least)"
-                   : "single precision hardly changes the number of iterations (10 percent at most)",
-              curves.mixed,
-              curves.in_double,
-              false,
-              [&](double r) { return hard ? r >= 1.1 : few(r); });
-        report.decide("T section 4.13.4",
-                      name + ": mixed precision refinement never needs more than 5 corrections",
-                      curves.mixed.most_corrections <= 5,
-                      text(curves.mixed),
-                      curves.mixed.converged ? "" : curves.mixed.name + " has not come to " + cell(task.tolerance, "%.0e"));
-        if (hard)
-          {
-            const Curve &c     = curves.in_double;
-            const bool   known = c.converged && c.n_corrections >= 4;
-            report.decide("T section 4.12.1, R section 4",
-                          "fv3: refinement in double takes 4 corrections, and is nearly done after 3 (10 times the tolerance at most)",
-                          c.n_corrections == 4 && known && reached(c.residuals[3], 10. * task.tolerance),
-                          text(c) + (known ? ", " + cell(c.residuals[3], "%.1e") + " after 3" : ""),
-                          c.converged ? "" : c.name + " has not come to " + cell(task.tolerance, "%.0e"));
-          }
-        for (const Curve *c : {&curves.in_double, &curves.mixed})
-          report.decide("T equations 2.10, 2.11",
-                        name + ", " + c->name + ": the corrections are those predicted, or one more",
-                        c->n_corrections - c->n_predicted >= 0 && c->n_corrections - c->n_predicted <= 1,
-                        cell(c->n_corrections) + ", predicted " + cell(c->n_predicted),
-                        c->converged ? c->n_corrections > 1 ? "" : "the first correction was enough" : "it has not come to the tolerance");
-      }
-
-      void times() const
-      {
-        const char *source = "T Figure 4.32, R Figure 5";
-        ratio(source, "refinement in double costs next to nothing (10 percent at most)", curves.in_double, curves.plain, true, [](double r) {
-          return r <= 1.1;
-        });
-        if (name == "fv1")
-          ratio(source, "mixed precision takes almost half the time of double (0.6 at most)", curves.mixed, curves.in_double, true, [](double r) {
-            return r <= 0.6;
-          });
-        else if (name == "fv3")
-          {
-            ratio(source, "mixed precision is faster than double", curves.mixed, curves.in_double, true, [](double r) { return r < 1.; });
-            ratio("T Table 5.6",
-                  "mixed precision refinement takes half the time of plain async-(5) (printed: 67.69 s, 133.09 s; 0.6 at most)",
-                  curves.mixed,
-                  curves.plain,
-                  true,
-                  [](double r) { return r <= 0.6; });
-          }
-        else
-          ratio(source, "mixed precision gains nothing over double (0.9 at least)", curves.mixed, curves.in_double, true, [](double r) {
-            return r >= 0.9;
-          });
-      }
-
-      void block_iterations() const
-      {
-        const char *source = "T Figure 4.34";
-        for (const Curve *c : {&curves.block_double, &curves.block_mixed})
-          report.finding(source, name + ", " + c->name + ": converges", c->converged, text(*c) + ", " + cell(c->residuals.back(), "%.1e"));
-        if (name == "fv1" || name == "fv3")
-          ratio(source,
-                "block-asynchronous refinement: single precision changes the iterations little (10 percent at most)",
-                curves.block_mixed,
-                curves.block_double,
-                false,
-                [](double r) { return std::abs(r - 1.) <= 0.1; });
-        else
-          ratio(source,
-                name == "trefethen" ? "block-asynchronous refinement: single precision takes three times the iterations (2 at least)"
-                                    : "block-asynchronous refinement: single precision takes more iterations (10 percent at least)",
-                curves.block_mixed,
-                curves.block_double,
-                false,
-                [&](double r) { return r >= (name == "trefethen" ? 2. : 1.1); });
-        const Curve &block = curves.block_mixed, &synchronous = curves.mixed;
-        report.decide("T Figure 4.36",
-                      name + ": block-asynchronous refinement takes at least three times the outer iterations of the synchronous one",
-                      block.iterations_to(task.tolerance) >= 3. * synchronous.n_corrections,
-                      cell(block.iterations_to(task.tolerance), "%.1f") + " global iterations of 15 sweeps, and " + cell(synchronous.n_corrections) +
-                        " corrections of " + cell(synchronous.iterations() / std::max(1, synchronous.n_corrections), "%.0f") +
-                        " iterations of 5 in the mean: what is called an outer iteration is another amount of work",
-                      block.converged && synchronous.converged ? "" : "one of them has not come to the tolerance");
-      }
-
-      void block_times() const
-      {
-        ratio("T Figure 4.35",
-              "block-asynchronous refinement is faster in mixed precision than in double",
-              curves.block_mixed,
-              curves.block_double,
-              true,
-              [](double r) { return r < 1.; });
-        const char *source = "T Figure 4.37";
-        for (const auto &[block, synchronous] : {std::pair(&curves.block_double, &curves.in_double), {&curves.block_mixed, &curves.mixed}})
-          ratio(
-            source, block->name + " refinement is not faster than the synchronous one", *block, *synchronous, true, [](double r) { return r >= 1.; });
-        if (name == "fv3")
-          ratio(source,
-                "block-asynchronous refinement in mixed precision is faster than plain async-(5)",
-                curves.block_mixed,
-                curves.plain,
-                true,
-                [](double r) { return r < 1.; });
-      }
-
-      const Task       &task;
-      const std::string name;
-      const Curves     &curves;
-      Report           &report;
-    };
-  } // namespace
-
-  namespace
-  {
     /** The choice that leopard-solve --precision automatic makes, beside what was measured. */
     class Choices
     {
@@ -480,7 +269,7 @@ namespace leopard::studies
         const Task    task{problem, settings, std::pow(10., -wanted_digits), 100000, runs};
         const Curves  curves = measure(task);
         tabulate(task, curves, report);
-        Judge(task, curves, report).all();
+        judge_refinement(name, task.tolerance, curves, report);
         choices.add(task, curves);
       }
     choices.finish(report);

@@ -124,6 +124,34 @@ namespace leopard::studies
       undecided(source, claim, why_not);
   }
 
+  std::string Limits::why_not(double ratio) const
+  {
+    if (!std::isfinite(ratio))
+      return "no finite number was measured";
+    for (const double limit : {least, most})
+      if (std::abs(ratio / limit - 1.) < undecided_within)
+        return "a ratio of " + cell(ratio, "%.3f") + ", within 5 percent of " + cell(limit, "%.3g") + ": nothing is decided";
+    return "";
+  }
+
+  void Report::decide_times(const std::string         &source,
+                            const std::string         &claim,
+                            const Limits              &limits,
+                            const std::vector<double> &ratios,
+                            const std::string         &measured,
+                            const std::string         &why_not)
+  {
+    std::string near = ratios.empty() ? "no finite number was measured" : "";
+    bool        fits = true;
+    for (const double ratio : ratios)
+      if (const std::string why = limits.why_not(ratio); !why.empty())
+        near = why;
+      else
+        fits = fits && limits.hold(ratio);
+    // what is clearly outside decides, whatever the others are
+    decide(source, claim, fits, measured, !why_not.empty() ? why_not : fits && !near.empty() ? near + "; measured " + measured : "");
+  }
+
   void Report::finish()
   {
     Table table("Findings", {"source", "finding", "verdict", "measured"});

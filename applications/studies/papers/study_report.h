@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fstream>
+#include <limits>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -38,6 +39,20 @@ namespace leopard::studies
     undecided
   };
 
+  /** What two runs may differ by: a measured time or energy that is as near to a limit, of itself, decides nothing. */
+  constexpr double undecided_within = 0.05;
+
+  /** Where a ratio of times, or of energies, has to be for a claim to hold. */
+  struct Limits
+  {
+    double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
+
+    /** Never of what is not a number. */
+    bool hold(double ratio) const { return ratio >= least && ratio <= most; }
+    /** Why a ratio decides nothing: it is no finite number, or within 5 percent of a limit. Empty if it decides. */
+    std::string why_not(double ratio) const;
+  };
+
   /** Takes a study's text, tables and findings; writes text at once, and CSV to a file if there is one. */
   class Report
   {
@@ -56,6 +71,17 @@ namespace leopard::studies
      * finding(), or undecided() if there is a reason why the claim could not have failed. @param why_not empty: none.
      */
     void decide(const std::string &source, const std::string &claim, bool holds, const std::string &measured, const std::string &why_not);
+    /**
+     * decide() for ratios of times, all of which have to be within the limits: one that is clearly outside refutes,
+     * and where none is, one that is within 5 percent of a limit leaves it undecided. Without ratios nothing is
+     * decided.
+     */
+    void decide_times(const std::string         &source,
+                      const std::string         &claim,
+                      const Limits              &limits,
+                      const std::vector<double> &ratios,
+                      const std::string         &measured,
+                      const std::string         &why_not = "");
 
     /**
      * The findings, a sentence each: "finding of the paper (source): ... holds: measured ...". @throws Error if the

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The classes of two-stage iterations (thesis, section 3.3, Table 3.1), of which nothing was measured.
+#include "judges.h"
 #include "sample_statistics.h"
-#include "study.h"
 
 #include <solvers/base/errors.h>
 #include <solvers/matrix/analysis.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace leopard::studies
 {
@@ -86,53 +87,69 @@ namespace leopard::studies
       const double tolerance = problem.name == "fv3" && !settings.full ? 1e-4 : 1e-8;
       Table        table(problem.name + ": to " + cell(tolerance, "%.0e") + ", median of " + std::to_string(runs) + " runs",
                   {"two-stage", "inner iter.", "outer iter.", "values", "local its", "Baudet", "iterations", "factor", "time (ms)"});
-      bool         all_converge = true, newest_is_better = true;
-      std::string  iterations;
+      OfClasses    found{problem.name, estimate_spectral_radius_abs(problem.A), has_no_negative_coupling(problem.A), {}, {}};
       for (const int local : k > 1 ? std::vector<int>{1, k} : std::vector<int>{1})
-        {
-          double of_synchronous = 0.;
-          for (const Class &c : classes)
-            {
-              const Measured m = measure(problem, of_class(settings, c.kind, block_size, local), tolerance, runs);
-              table.add_row({to_string(c.kind),
-                             c.inner,
-                             c.outer,
-                             c.values,
-                             cell(local),
-                             local == 1 ? c.of_baudet : "",
-                             cell(m.iterations, "%.1f"),
-                             cell(m.factor, "%.5f"),
-                             cell(1e3 * m.seconds, "%.3f")});
-              all_converge = all_converge && std::isfinite(m.iterations);
-              iterations += (iterations.empty() ? "" : ", ") + to_string(c.kind) + " " + cell(m.iterations, "%.1f");
-              if (c.kind == TwoStage::synchronous)
-                of_synchronous = m.iterations;
-              if (c.kind == TwoStage::inner)
-                newest_is_better = newest_is_better && m.iterations <= 1.01 * of_synchronous;
-            }
-        }
+        for (const Class &c : classes)
+          {
+            const Measured m = measure(problem, of_class(settings, c.kind, block_size, local), tolerance, runs);
+            table.add_row({to_string(c.kind),
+                           c.inner,
+                           c.outer,
+                           c.values,
+                           cell(local),
+                           local == 1 ? c.of_baudet : "",
+                           cell(m.iterations, "%.1f"),
+                           cell(m.factor, "%.5f"),
+                           cell(1e3 * m.seconds, "%.3f")});
+            found.kinds.push_back(c.kind);
+            found.iterations.push_back(m.iterations);
+          }
       report.add(table);
-      const double radius = estimate_spectral_radius_abs(problem.A);
-      report.decide("T section 3.3.6",
-                    problem.name + ": where rho(|B|) < 1 all classes converge",
-                    all_converge,
-                    "rho(|B|) = " + cell(radius, "%.4f") + "; iterations: " + iterations,
-                    radius < 1. ? "" : "rho(|B|) = " + cell(radius, "%.4f"));
-      report.decide("T section 2.4.6",
-                    problem.name + ": where B has no negative entry, newest values in a block do not take more iterations: inner, and synchronous",
-                    newest_is_better,
-                    iterations,
-                    !std::isfinite(radius) || radius >= 1. ? "rho(|B|) = " + cell(radius, "%.4f")
-                    : !has_no_negative_coupling(problem.A) ? "B has negative entries"
-                                                           : "");
-      const auto x = [&](TwoStage kind) { return of_single_rows(problem, settings, kind); };
-      report.finding(
-        "T section 3.3",
-        problem.name + ": with one row a block and one local iteration synchronous and inner are the same, and so are block, outer and total",
-        x(TwoStage::synchronous) == x(TwoStage::inner) && x(TwoStage::block) == x(TwoStage::outer) && x(TwoStage::block) == x(TwoStage::total),
-        "to the last bit of the backend reference, whose order is seeded");
+      judge_classes(found, report);
+      std::map<TwoStage, std::vector<double>> x;
+      for (const Class &c : classes)
+        x[c.kind] = of_single_rows(problem, settings, c.kind);
+      judge_single_rows(problem.name, x, report);
     }
   } // namespace
+
+  void judge_classes(const OfClasses &found, Report &report)
+  {
+    bool        all_converge = !found.iterations.empty(), newest_is_better = all_converge;
+    double      of_synchronous = NAN;
+    std::string iterations;
+    for (std::size_t i = 0; i < found.iterations.size(); ++i)
+      {
+        all_converge = all_converge && std::isfinite(found.iterations[i]);
+        iterations += (iterations.empty() ? "" : ", ") + to_string(found.kinds[i]) + " " + cell(found.iterations[i], "%.1f");
+        if (found.kinds[i] == TwoStage::synchronous)
+          of_synchronous = found.iterations[i];
+        if (found.kinds[i] == TwoStage::inner)
+          newest_is_better = newest_is_better && std::isfinite(of_synchronous) && found.iterations[i] <= 1.01 * of_synchronous;
+      }
+    const std::string radius = "rho(|B|) = " + cell(found.radius_abs, "%.4f");
+    report.decide("T section 3.3.6",
+                  found.matrix + ": where rho(|B|) < 1 all classes converge",
+                  all_converge,
+                  radius + "; iterations: " + iterations,
+                  found.radius_abs < 1. ? "" : radius);
+    report.decide("T section 2.4.6",
+                  found.matrix + ": where B has no negative entry, newest values in a block do not take more iterations: inner, and synchronous",
+                  newest_is_better,
+                  iterations,
+                  !(found.radius_abs < 1.)          ? radius
+                  : !found.has_no_negative_coupling ? "B has negative entries"
+                                                    : "");
+  }
+
+  void judge_single_rows(const std::string &matrix, const std::map<TwoStage, std::vector<double>> &x, Report &report)
+  {
+    report.finding("T section 3.3",
+                   matrix + ": with one row a block and one local iteration synchronous and inner are the same, and so are block, outer and total",
+                   x.at(TwoStage::synchronous) == x.at(TwoStage::inner) && x.at(TwoStage::block) == x.at(TwoStage::outer) &&
+                     x.at(TwoStage::block) == x.at(TwoStage::total),
+                   "to the last bit of the backend reference, whose order is seeded");
+  }
 
   void study_taxonomy(const Settings &settings, Report &report)
   {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Local iterations that depend on theta (thesis, sections 4.10.4 and 4.10.5, Table 4.9, Figures 4.21, 4.22).
+#include "judges.h"
 #include "published.h"
-#include "study.h"
+#include "sample_statistics.h"
 
 #include <solvers/matrix/analysis.h>
 
@@ -14,16 +15,6 @@ namespace leopard::studies
 {
   namespace
   {
-    struct Row
-    {
-      int     block_size;
-      double  saving;           ///< percent of the rows' updates
-      int     difference;       ///< from the printed number of updates, counted as printed; -1: there is none
-      Reached adapted, uniform; ///< theta-dependent, k everywhere
-      Reached lower, l1;        ///< k - 1 everywhere, l1 weights
-      Reached reversed;         ///< k - 1 where the rule says k, and k where it says k - 1
-    };
-
     /** Local iterations of a row in a global iteration, in the mean. */
     double updates_a_row(const std::vector<int> &ks, const Blocks &blocks)
     {
@@ -33,9 +24,9 @@ namespace leopard::studies
       return rows / blocks.n_rows();
     }
 
-    Row measure(const Problem &problem, const Settings &settings, int block_size, int k, Table &updates, Table &convergence)
+    OfTheta measure(const Problem &problem, const Settings &settings, int block_size, int k, Table &updates, Table &convergence)
     {
-      Row                    row{block_size, 0., 0, {}, {}, {}, {}, {}};
+      OfTheta                row{block_size, 0., 0, {}, {}, {}, {}, {}};
       const Blocks           blocks   = contiguous_blocks(problem.A.n_rows, block_size);
       const Theta            t        = theta(problem.A, blocks);
       const std::vector<int> adapted  = theta_dependent_local_iterations(t, blocks, k);
@@ -98,57 +89,58 @@ namespace leopard::studies
      * By how many percent the residual's logarithm falls faster than with k everywhere, in the mean over the block
      * sizes.
      */
-    double gain(const std::vector<Row> &rows, Reached Row::*which)
+    double gain(const std::vector<OfTheta> &rows, Reached OfTheta::*which)
     {
       double sum = 0.;
-      for (const Row &row : rows)
+      for (const OfTheta &row : rows)
         sum += 100. * (std::log((row.*which).factor) / std::log(row.uniform.factor) - 1.);
       return sum / static_cast<double>(rows.size());
     }
-
-    void judge(const std::vector<Row> &rows, bool all_sizes, Report &report)
-    {
-      const std::string trefethen = "Trefethen_2000: ";
-      double            saving = 0., least = INFINITY, most = 0.;
-      int               difference = -1;
-      for (const Row &row : rows)
-        {
-          saving += row.saving / static_cast<double>(rows.size());
-          least      = std::min(least, row.adapted.iterations_needed());
-          most       = std::max(most, row.adapted.iterations_needed());
-          difference = std::max(difference, row.difference);
-        }
-      if (all_sizes)
-        report.decide("reconstruction of T Table 4.9",
-                      trefethen + "k local iterations in blocks of more than average weight inside, k - 1 in the others give the printed sums (to 2)",
-                      difference <= 2,
-                      "largest difference " + std::to_string(difference),
-                      difference >= 0 ? "" : "nothing is printed for these local iterations or this matrix");
-      report.finding("T section 4.10.5",
-                     trefethen + "theta-dependent local iterations save more than 13 percent of the updates (printed table: 7.5 to 20)",
-                     saving > 13.,
-                     cell(saving, "%.1f") + " percent in the mean over the block sizes");
-      report.finding("T Figure 4.22",
-                     trefethen + "theta-dependent local iterations converge about 30 percent faster than async-(5) (20 at least)",
-                     gain(rows, &Row::adapted) > 20.,
-                     cell(gain(rows, &Row::adapted), "%.1f") +
-                       " percent in the logarithm of the factor, in the mean over the block sizes; with k and k - 1 exchanged " +
-                       cell(gain(rows, &Row::reversed), "%.1f") + ", with k - 1 everywhere " + cell(gain(rows, &Row::lower), "%.1f"));
-      report.decide("T Figure 4.21",
-                    trefethen + "with theta-dependent local iterations the block size matters little (to 10 percent)",
-                    most < 1.1 * least,
-                    cell(least, "%.1f") + " to " + cell(most, "%.1f") + " iterations",
-                    rows.size() < 2 ? "there is one block size only" : "");
-      const Row &small = rows.front(), &large = rows.back();
-      if (all_sizes)
-        report.finding(
-          "T Figure 4.22",
-          trefethen + "l1-async-(5) is faster than theta-dependent iterations in large blocks and slower in small ones",
-          large.l1.iterations_needed() < large.adapted.iterations_needed() && small.l1.iterations_needed() > small.adapted.iterations_needed(),
-          "blocks of " + std::to_string(small.block_size) + ": " + small.l1.iterations_text() + " and " + small.adapted.iterations_text() +
-            " iterations; of " + std::to_string(large.block_size) + ": " + large.l1.iterations_text() + " and " + large.adapted.iterations_text());
-    }
   } // namespace
+
+  void judge_theta(const std::vector<OfTheta> &rows, Report &report)
+  {
+    const bool        all_sizes = rows.size() > 1;
+    const std::string trefethen = "Trefethen_2000: ";
+    double            saving = 0., least = INFINITY, most = 0.;
+    int               difference = -1;
+    for (const OfTheta &row : rows)
+      {
+        saving += row.saving / static_cast<double>(rows.size());
+        least      = std::min(least, row.adapted.iterations_needed());
+        most       = larger_or_nan(most, row.adapted.iterations_needed());
+        difference = std::max(difference, row.difference);
+      }
+    if (all_sizes)
+      report.decide("reconstruction of T Table 4.9",
+                    trefethen + "k local iterations in blocks of more than average weight inside, k - 1 in the others give the printed sums (to 2)",
+                    difference <= 2,
+                    "largest difference " + std::to_string(difference),
+                    difference >= 0 ? "" : "nothing is printed for these local iterations or this matrix");
+    report.finding("T section 4.10.5",
+                   trefethen + "theta-dependent local iterations save more than 13 percent of the updates (printed table: 7.5 to 20)",
+                   saving > 13.,
+                   cell(saving, "%.1f") + " percent in the mean over the block sizes");
+    report.finding("T Figure 4.22",
+                   trefethen + "theta-dependent local iterations converge about 30 percent faster than async-(5) (20 at least)",
+                   gain(rows, &OfTheta::adapted) > 20.,
+                   cell(gain(rows, &OfTheta::adapted), "%.1f") +
+                     " percent in the logarithm of the factor, in the mean over the block sizes; with k and k - 1 exchanged " +
+                     cell(gain(rows, &OfTheta::reversed), "%.1f") + ", with k - 1 everywhere " + cell(gain(rows, &OfTheta::lower), "%.1f"));
+    report.decide("T Figure 4.21",
+                  trefethen + "with theta-dependent local iterations the block size matters little (to 10 percent)",
+                  std::isfinite(most) && most < 1.1 * least,
+                  cell(least, "%.1f") + " to " + cell(most, "%.1f") + " iterations",
+                  rows.size() < 2 ? "there is one block size only" : "");
+    const OfTheta &small = rows.front(), &large = rows.back();
+    if (all_sizes)
+      report.finding(
+        "T Figure 4.22",
+        trefethen + "l1-async-(5) is faster than theta-dependent iterations in large blocks and slower in small ones",
+        large.l1.iterations_needed() < large.adapted.iterations_needed() && small.l1.iterations_needed() > small.adapted.iterations_needed(),
+        "blocks of " + std::to_string(small.block_size) + ": " + small.l1.iterations_text() + " and " + small.adapted.iterations_text() +
+          " iterations; of " + std::to_string(large.block_size) + ": " + large.l1.iterations_text() + " and " + large.adapted.iterations_text());
+  }
 
   void study_theta(const Settings &settings, Report &report)
   {
@@ -200,14 +192,14 @@ namespace leopard::studies
                            "k or k - 1 ms",
                            of_k + " ms",
                            "l1 ms"});
-        std::vector<Row> rows;
+        std::vector<OfTheta> rows;
         rows.reserve(sizes.size());
         for (const int size : sizes)
           rows.push_back(measure(problem, settings, size, k, updates, convergence));
         report.add(updates);
         report.add(convergence);
         if (name == "trefethen")
-          judge(rows, rows.size() > 1, report);
+          judge_theta(rows, report);
       }
   }
 } // namespace leopard::studies

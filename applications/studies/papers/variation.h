@@ -3,8 +3,23 @@
 
 #include "study_report.h"
 
+#include <string>
+#include <vector>
+
 namespace leopard::studies
 {
+  /** What the runs of one matrix and set-up say. */
+  struct Varied
+  {
+    double              factor, synchronous_factor; ///< of the residual in a global iteration
+    double              largest, first, last;       ///< spread of the residuals in parts of their mean: at most, and at these samples
+    std::string         schedule;                   ///< in words
+    std::vector<double> synchronous;                ///< residuals of that schedule; empty: they are not those of the printed set-up
+  };
+
+  /** Thesis, Tables 4.1 and 4.2, and what they are reconstructed from; of other matrices nothing. */
+  void judge_variation(const std::string &matrix, const std::string &set_up, const Varied &found, Report &report);
+
   /** How much the runs on a matrix differ. */
   struct Spread
   {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "study_report.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace leopard::studies
+{
+  /** The residual of one solver of one matrix over its iterations: of the run that needs the median of them. */
+  struct Curve
+  {
+    std::string         name;
+    bool                converged = false;                  ///< in all runs
+    std::vector<double> at = {}, residuals = {};            ///< global iterations, of all corrections; ||b - A x|| / ||b||
+    int                 n_corrections = 0, n_predicted = 0; ///< of a refinement
+    int                 most_corrections = 0;               ///< of all runs
+    std::vector<double> tested           = {};              ///< and time with a test every ten iterations, of a relaxation
+    std::vector<double> needed = {}, seconds = {};          ///< of all runs: global iterations to the tolerance, and time
+
+    /** Global iterations to this residual, interpolated; infinitely many where it is not reached. */
+    double iterations_to(double residual) const;
+    /**
+     * The largest factor by which a correction has reduced the residual, without the last one, which does no more than
+     * is wanted: what the inner solver guarantees. Not a number with fewer than two corrections.
+     */
+    double inner_accuracy() const;
+    double iterations() const { return at.back(); }
+    double time() const; ///< not a number where it has not converged
+    double time_to(double residual) const { return time() * iterations_to(residual) / iterations(); }
+  };
+
+  /** All of them, of one matrix. */
+  struct Curves
+  {
+    Curve plain, in_double, mixed, block_double, block_mixed;
+
+    std::array<const Curve *, 5> all() const { return {&plain, &in_double, &mixed, &block_double, &block_mixed}; }
+  };
+
+  /** The least and the largest. */
+  std::array<double, 2> extremes(const std::vector<double> &samples);
+
+  /** Thesis, equation 2.10: ceil(log(eps) / log(eps_inner)); 0 where one of them is no number between 0 and 1. */
+  int corrections_for(double accuracy, double inner_accuracy);
+
+  /** Thesis, sections 2.2, 4.12 and 4.13: of the matrices it has; of others nothing. */
+  void judge_refinement(const std::string &matrix, double tolerance, const Curves &curves, Report &report);
+} // namespace leopard::studies
