@@ -82,7 +82,7 @@ namespace leopard
     void handle(int signal)
     {
       stop_signal = signal;
-      std::signal(signal, SIG_DFL);
+      std::signal(signal, signal == SIGHUP ? SIG_IGN : SIG_DFL); // a shell and the kernel both send SIGHUP
       if (is_set_up != 0)
         ::alarm(1);
     }

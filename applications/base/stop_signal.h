@@ -18,7 +18,8 @@ namespace leopard
 
   /**
    * From now on SIGTERM, SIGINT and SIGHUP, which comes when the terminal is closed, ask the run to stop with a
-   * checkpoint; a second one ends the program at once. SIGHUP stays ignored where it is, as under nohup.
+   * checkpoint; a second one ends the program at once, but for SIGHUP, of which a terminal brings several. SIGHUP stays
+   * ignored where it is, as under nohup.
    */
   void install_stop_signal_handlers();
 

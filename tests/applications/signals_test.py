@@ -86,6 +86,9 @@ class Signals(Program):
                 while b"\nstep" not in said:
                     said += os.read(ours, 1000)
                 os.close(ours)
+                for _ in range(3):  # the shell that ran it sends one, too
+                    process.send_signal(signal.SIGHUP)
+                    time.sleep(0.01)
                 if ignored:
                     time.sleep(2)
                     self.assertIsNone(process.poll())
