@@ -3,6 +3,7 @@
 
 #include <applications/base/log.h>
 #include <applications/studies/papers/published.h>
+#include <applications/studies/papers/sample_statistics.h>
 #include <solvers/base/errors.h>
 
 #include <algorithm>
@@ -111,8 +112,8 @@ namespace leopard
       /** What is not a number makes all of them so. */
       void add(double value)
       {
-        minimum = std::isnan(minimum) || value >= minimum ? minimum : value;
-        maximum = std::isnan(maximum) || value <= maximum ? maximum : value;
+        minimum = -studies::larger_or_nan(-minimum, -value);
+        maximum = studies::larger_or_nan(maximum, value);
         sum += value;
         ++n;
       }
@@ -120,13 +121,16 @@ namespace leopard
       std::string text(const char *number = "%.2f") const { return format(number, minimum) + " to " + format(number, maximum); }
     };
 
+    /** Why a finding has nothing to be decided by; empty if it has. */
+    std::string why_not(const Range &range)
+    {
+      return range.n == 0 ? "the rows that it compares are missing or have not converged" : "";
+    }
+
     /** A finding that is decided if there is anything to decide it by. */
     void judge(Report &report, const std::string &source, const std::string &claim, const Range &range, bool holds, const std::string &measured)
     {
-      if (range.n == 0)
-        report.undecided(source, claim, "the rows that it compares are missing or have not converged");
-      else
-        report.finding(source, claim, holds, measured);
+      report.decide(source, claim, holds, measured, why_not(range));
     }
 
     /**
@@ -140,12 +144,7 @@ namespace leopard
                      const studies::Limits &limits,
                      const std::string     &measured)
     {
-      report.decide_times(source,
-                          claim,
-                          limits,
-                          {range.minimum, range.maximum},
-                          measured,
-                          range.n == 0 ? "the rows that it compares are missing or have not converged" : "");
+      report.decide_times(source, claim, limits, {range.minimum, range.maximum}, measured, why_not(range));
     }
 
     /** The same of their mean, which is said, too. */
@@ -156,12 +155,8 @@ namespace leopard
                          const studies::Limits &limits,
                          const std::string     &of_what)
     {
-      report.decide_times(source,
-                          claim,
-                          limits,
-                          {range.mean()},
-                          format("%.2f", range.mean()) + " in the mean, " + range.text() + of_what,
-                          range.n == 0 ? "the rows that it compares are missing or have not converged" : "");
+      const std::string measured = format("%.2f", range.mean()) + " in the mean, " + range.text() + of_what;
+      report.decide_times(source, claim, limits, {range.mean()}, measured, why_not(range));
     }
 
     /** The same of ratios of cycles. @param holds of these. */

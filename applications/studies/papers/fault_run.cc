@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fault_run.h"
+#include "faults.h"
 
 #include <solvers/base/stopwatch.h>
-
-#include "faults.h"
 
 namespace leopard::studies
 {

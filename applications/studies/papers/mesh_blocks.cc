@@ -212,14 +212,14 @@ namespace leopard::studies
   void judge_dips(const Dips &dips, const std::string &more, const std::string &why_not, Report &report)
   {
     const double      beyond = dips.of_block - larger_or_nan(0., dips.deepest_other);
-    const double      same   = larger_or_nan(dips.scatter, std::log10(1. + undecided_within));
+    const double      within = std::log10(1. + undecided_within), same = larger_or_nan(dips.scatter, within);
     const std::string measured =
       "log10 of the residual " + cell(dips.of_block, "%.4f") + " below that line, of the other N at most " + cell(dips.deepest_other, "%.4f") + more;
     std::string near;
     if (!std::isfinite(beyond) || !std::isfinite(same))
       near = "no finite number was measured";
     else if (std::abs(beyond) < same)
-      near = measured + "; runs of one N differ by " + cell(dips.scatter, "%.4f") + ", and 5 percent (0.0212) decide nothing";
+      near = measured + "; runs of one N differ by " + cell(dips.scatter, "%.4f") + ", and 5 percent (" + cell(within, "%.4f") + ") decide nothing";
     report.decide("T Figure 4.25",
                   "the residual after 1000 iterations is nearly linear in N (in logarithms), but N = block size is better than the trend: farther "
                   "below the line between its neighbours than any other N",
