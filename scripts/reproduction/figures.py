@@ -8,7 +8,7 @@ import math
 import pathlib
 
 from . import Error, checks, fields, published, study_figures
-from .experiments import COUNTS, MATRICES, NEWTON_COUNTS, PATTERN_TIMES
+from .experiments import CELLS, COUNTS, MATRICES, NEWTON_COUNTS, PATTERN_TIMES
 from .plots import legend_below, thin
 
 COLORS = {"async-1": "C0", "async-5": "C3", "gauss-seidel": "C2", "jacobi": "C1", "cg": "C4"}
@@ -200,14 +200,14 @@ def figure_4_40(plt, get):
     result = get("patterns")
     if not result:
         return None
-    times = [time for time in PATTERN_TIMES if time != 4]
+    times, nodes = [time for time in PATTERN_TIMES if time != 4], CELLS[result.device] + 1
     figure, axes = plt.subplots(2, 3, figsize=(9, 5.6), layout="constrained")
-    of_times = fields.at_times(result.folder / "thesis", "u", 100, times)
+    of_times = fields.at_times(result.folder / "thesis", "u", nodes, times)
     for axis, letter, time, u in zip(axes.flat, "abcdef", times, of_times):
-        picture = axis.imshow([[u[x, y] for x in range(100)] for y in range(100)], origin="lower", extent=(0, 1, 0, 1))
+        picture = axis.imshow([[u[x, y] for x in range(nodes)] for y in range(nodes)], origin="lower", extent=(0, 1, 0, 1))
         axis.set(xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
         axis.grid(False)
-        axis.set_title(f"({letter}) u at t = {time:g} ({result.device})", fontsize=9)
+        axis.set_title(f"({letter}) u at t = {time:g} ({result.device}, {nodes}$^2$ nodes)", fontsize=9)
         figure.colorbar(picture, ax=axis, shrink=0.8)
     return figure
 

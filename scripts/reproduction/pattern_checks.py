@@ -5,11 +5,10 @@ import re
 
 from . import fields
 from .checks import g, largest, number
-from .experiments import COARSE, PATTERN_TIMES
+from .experiments import CELLS, COARSE, PATTERN_TIMES
 from .verdicts import decide
 
 FORMED, END = PATTERN_TIMES[:5], PATTERN_TIMES[-1]
-NODES = 100  # a side
 NEGLIGIBLE = 1e-5  # of u, which is about 1
 
 
@@ -28,8 +27,9 @@ def of_direct_solver(result):
 
 def end(result):
     """The complete run: where it ends."""
-    last, before = (fields.at_times(result.folder / "thesis", "u", NODES, (t,))[0] for t in (END, PATTERN_TIMES[-2]))
-    direct = fields.at_times(result.folder / "direct", "u", NODES, (END,))[0]
+    nodes = CELLS[result.device] + 1
+    last, before = (fields.at_times(result.folder / "thesis", "u", nodes, (t,))[0] for t in (END, PATTERN_TIMES[-2]))
+    direct = fields.at_times(result.folder / "direct", "u", nodes, (END,))[0]
     text = result.text("thesis.txt")
     steps = number(r"^(\d+) steps, ", text)
     apart, change = fields.difference(last, direct), fields.difference(last, before)
@@ -37,7 +37,7 @@ def end(result):
     spots = float(kind[1]) if kind else math.nan
     striped = kind is not None and "stripes" in kind[2].split("(")[0]
     return [
-        decide(f"{NODES} x {NODES} nodes: u at t = 5 differs negligibly from that of a direct solver ({NEGLIGIBLE:g} "
+        decide(f"{nodes} x {nodes} nodes: u at t = 5 differs negligibly from that of a direct solver ({NEGLIGIBLE:g} "
                "at most; that one by BDF2 with error-controlled steps)", [apart], lambda v: v <= NEGLIGIBLE,
                f"{g(apart, 2)} after {g(steps, 6)} steps of 0.1 h^2"),
         decide(f"u converges towards a steady pattern (change from t = 4 to t = 5: {NEGLIGIBLE:g} at most)", [change],
@@ -52,7 +52,7 @@ def bound(result):
     """The step of the thesis against the longest one for which rho(|B|) < 1; the last one ends the run."""
     text = result.text("bound/statistics")
     steps = [float(line.split()[2]) for line in text.splitlines() if line and not line.startswith("#")][1:-1]
-    longest, chosen = -largest(-step for step in steps), 0.1 / (NODES - 1) ** 2
+    longest, chosen = -largest(-step for step in steps), 0.1 / CELLS["cuda"] ** 2
     return [decide(f"dt = 0.1 h^2 = {chosen:.3g} is so small that rho(|B|) < 1 in each step until the pattern has "
                    "formed (the longest such step: beside)", [longest], lambda v: chosen < v,
                    f"such steps may be as long as {g(longest, 3)} to {g(largest(steps), 3)} here")]

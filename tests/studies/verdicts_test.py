@@ -282,7 +282,7 @@ class VerdictsTest(unittest.TestCase):
         stack = contextlib.ExitStack()
         self.addCleanup(stack.close)
         self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        stack.enter_context(unittest.mock.patch.multiple(pattern_checks, COARSE=3, NODES=5))
+        stack.enter_context(unittest.mock.patch.multiple(pattern_checks, COARSE=3, CELLS={"cuda": 4}))
         self.number = 0
 
     def lines(self, check, files):
