@@ -118,6 +118,86 @@ namespace
   }
 
   // fails if a verdict does not look at its numbers, or decides without GPUs
+  TEST(Storage_findings, of_iterates_can_each_be_another_one)
+  {
+    const auto same = [](double thread, double block) { return judged([&](Report &report) { judge_iterates(5, thread, block, report); }); };
+    EXPECT_EQ(count(same(1e-15, 1e-14), ": holds: "), 1);
+    for (const double wrong : {1e-11, 1., double(NAN), double(INFINITY)}) // either of them
+      EXPECT_EQ(count(same(wrong, 0.), ": does not hold: ") + count(same(0., wrong), ": does not hold: "), 2) << wrong;
+    const auto printed = [](double apart) { return judged([&](Report &report) { judge_printed_iterates(apart, report); }); };
+    EXPECT_EQ(count(printed(1e-15), ": holds: "), 1);
+    for (const double wrong : {1e-11, double(NAN), double(INFINITY)})
+      EXPECT_EQ(count(printed(wrong), ": does not hold: "), 1) << wrong;
+  }
+
+  /** fv1 as printed: the verdicts of what has stalled, of the rate afterwards, and of the costs. */
+  OfRecovery recovered()
+  {
+    return {"fv1", "x", 120, 1e-2, 1e-2, 0.5, 0.5, {8., 19., 31.}, 1e-12, false};
+  }
+
+  std::string of_recovery(const std::function<void(OfRecovery &)> &change)
+  {
+    OfRecovery found = recovered();
+    change(found);
+    return judged([&](Report &report) { judge_recovery(found, report); });
+  }
+
+  /** The verdict of the one line with these words. */
+  std::string verdict(const std::string &text, const std::string &words)
+  {
+    std::istringstream lines(text);
+    std::string        found;
+    for (std::string line; std::getline(lines, line);)
+      if (line.find(words) != std::string::npos)
+        for (const char *one : {": holds: ", ": does not hold: ", ": is not decided here: "})
+          if (line.find(one) != std::string::npos)
+            found += one;
+    return found;
+  }
+
+  // fails if a verdict does not look at its numbers, is the other way around, or holds for what is no number
+  TEST(Fault_findings, can_each_be_another_one)
+  {
+    const char *stalls = "the residual stalls", *returns = "the normal rate returns", *costs = "percent more (to 5 points)";
+    const char *holds = ": holds: ", *not_so = ": does not hold: ", *open = ": is not decided here: ";
+    EXPECT_EQ(count(of_recovery([](OfRecovery &) {}), holds), 3);
+    for (const double end : {1e-7, 0.98e-2}) // far down, and still falling
+      EXPECT_EQ(verdict(of_recovery([&](OfRecovery &f) { f.end = end; }), stalls), not_so) << end;
+    for (const double late : {0.47, 0.52, 1., 1.1})
+      EXPECT_EQ(verdict(of_recovery([&](OfRecovery &f) { f.late = late; }), returns), not_so) << late;
+    EXPECT_EQ(verdict(of_recovery([&](OfRecovery &f) { f.late = 0.505; }), returns), holds);
+    for (int i = 0; i < 3; ++i)
+      for (const double by : {-6., 6.})
+        EXPECT_EQ(verdict(of_recovery([&](OfRecovery &f) { f.extra[i] += by; }), costs), not_so) << i;
+    for (const double none : {double(NAN), double(INFINITY)})
+      {
+        EXPECT_EQ(verdict(of_recovery([&](OfRecovery &f) { f.end = none; }), stalls), open);
+        EXPECT_EQ(verdict(of_recovery([&](OfRecovery &f) { f.half = none; }), stalls), open);
+        EXPECT_EQ(verdict(of_recovery([&](OfRecovery &f) { f.free = none; }), returns), open);
+        EXPECT_EQ(verdict(of_recovery([&](OfRecovery &f) { f.extra[2] = none; }), costs), open);
+      }
+    const std::string early = of_recovery([](OfRecovery &f) { f.was_over = true; });
+    EXPECT_EQ(verdict(early, returns), open);
+    EXPECT_EQ(verdict(early, costs), open);
+    EXPECT_EQ(verdict(of_recovery([](OfRecovery &f) { f.matrix = "mine"; }), costs), ""); // nothing is printed of it
+  }
+
+  TEST(Fault_findings, of_silent_errors_can_each_be_another_one)
+  {
+    const auto of = [](int runs, int alarms, int delayed, int found, double spread) {
+      return verdict(judged([&](Report &report) { judge_detection({"fv1", runs, alarms, delayed, found, spread}, report); }), "an unexpected delay");
+    };
+    EXPECT_EQ(of(200, 1, 100, 96, 0.1), ": holds: ");
+    EXPECT_EQ(of(200, 3, 100, 96, 0.1), ": does not hold: "); // false alarms
+    EXPECT_EQ(of(200, 0, 100, 94, 0.1), ": does not hold: "); // not found
+    EXPECT_EQ(of(200, 0, 100, 94, 0.), ": does not hold: ");
+    EXPECT_EQ(of(200, 0, 100, 96, 0.), ": is not decided here: "); // equal runs cannot raise an alarm
+    EXPECT_EQ(of(200, 0, 100, 96, NAN), ": is not decided here: ");
+    EXPECT_EQ(of(200, 0, 0, 0, 0.1), ": is not decided here: ");
+    EXPECT_EQ(of(0, 0, 0, 0, 0.1), ": is not decided here: ");
+  }
+
   TEST(Copies_findings, can_each_be_another_one)
   {
     const auto copies = [](double to, double from, double between) {

@@ -3,6 +3,7 @@
 // measures nothing).
 #include "fault_run.h"
 #include "faults.h"
+#include "judges.h"
 #include "sample_statistics.h"
 
 #include <solvers/base/norms.h>
@@ -153,6 +154,21 @@ namespace leopard::studies
     };
   } // namespace
 
+  void judge_detection(const OfDetection &found, Report &report)
+  {
+    const bool all_found = found.found >= 0.95 * found.delayed;
+    report.decide("T section 4.5",
+                  found.matrix + ": an unexpected delay signals a silent error (threshold " + cell(thresholds[reference], "%g") +
+                    " iterations: 95 percent of the errors that cost more than half an iteration found, at most 1 percent false alarms)",
+                  all_found && found.false_alarms <= 0.01 * found.runs,
+                  std::to_string(found.found) + " of " + std::to_string(found.delayed) + " found, " +
+                    cell(100. * found.false_alarms / found.runs, "%.1f") + " percent false alarms",
+                  found.runs == 0                     ? "there was no run"
+                  : found.delayed == 0                ? "no run was delayed"
+                  : all_found && !(found.spread > 0.) ? "all runs without a fault are equal, so that none could have raised a false alarm"
+                                                      : "");
+  }
+
   void study_detection(const Settings &settings, Report &report)
   {
     const int runs = settings.runs_or(20, 1000);
@@ -197,17 +213,7 @@ namespace leopard::studies
             found += outcome.delayed_and_detected;
           }
         report.add(table);
-        const std::string claim = name +
-                                  ": an unexpected delay signals a silent error (threshold 0.25 iterations: 95 percent of the errors that cost "
-                                  "more than half an iteration found, at most 1 percent false alarms)";
-        const bool all_found = found >= 0.95 * delayed, can_alarm = detection.largest_spread() > 0.;
-        report.decide("T section 4.5",
-                      claim,
-                      all_found && alarms[reference] <= 0.01 * runs,
-                      std::to_string(found) + " of " + std::to_string(delayed) + " found, " + percent(alarms[reference]) + " percent false alarms",
-                      delayed == 0              ? "no run was delayed"
-                      : all_found && !can_alarm ? "all runs without a fault are equal, so that none could have raised a false alarm"
-                                                : "");
+        judge_detection({name, runs, alarms[reference], delayed, found, detection.largest_spread()}, report);
       }
   }
 } // namespace leopard::studies

@@ -3,6 +3,7 @@
 // 4.7, Table 4.7).
 #include "fault_run.h"
 #include "faults.h"
+#include "judges.h"
 #include "published.h"
 #include "sample_statistics.h"
 
@@ -174,42 +175,56 @@ namespace leopard::studies
       return result;
     }
 
-    void judge(const Problem &problem, const SetUp &set_up, const Histories &all, const std::array<double, 3> &extra, Report &report)
+    OfRecovery recovery_of(const Problem &problem, const SetUp &set_up, const Histories &all, const std::array<double, 3> &extra)
     {
-      const std::string where   = problem.name + ", " + set_up.name + ": ";
-      const double      at_half = mean_residual(all.back(), shown / 2), at_end = mean_residual(all.back(), shown);
-      report.finding("T section 4.5",
-                     where + "without recovery the residual stalls far from the solution",
-                     at_end > 1e-6 && at_end > 0.99 * at_half,
-                     cell(at_half, "%.3e") + " after " + std::to_string(shown / 2) + " iterations, " + cell(at_end, "%.3e") + " after " +
-                       std::to_string(shown));
-      const double      free = mean_of(all[0], &History::final_factor), late = mean_of(all[3], &History::final_factor);
-      const bool        was_over = std::any_of(all[0].begin(), all[0].end(), [](const History &h) { return h.iterations <= failure; });
-      const std::string over = was_over ? "the tolerance was met before the failure" : "", missed = "the tolerance was not met";
-      report.decide("T section 4.5",
-                    where + "after recovery the normal rate returns, ending in the same approximation (factors equal to 3 percent in the logarithm)",
-                    std::abs(std::log(late) / std::log(free) - 1.) < 0.03,
-                    "factor " + cell(late, "%.4f") + " after recover-(30), " + cell(free, "%.4f") + " without failure",
-                    was_over || !(std::isnan(free) || std::isnan(late)) ? over : missed);
-      for (const published::Recovery &p : published::recovery)
-        if (problem.name == p.matrix)
-          {
-            double      difference = 0.;
-            std::string measured;
-            for (int i = 0; i < 3; ++i)
-              {
-                difference = larger_or_nan(difference, std::abs(extra[i] - p.extra_percent[i]));
-                measured += (i > 0 ? ", " : "") + cell(extra[i], "%.1f");
-              }
-            report.decide("T Table 4.7",
-                          where + "recovery after 10, 20, 30 iterations costs " + cell(p.extra_percent[0], "%.1f") + ", " +
-                            cell(p.extra_percent[1], "%.1f") + ", " + cell(p.extra_percent[2], "%.1f") + " percent more (to 5 points)",
-                          difference < 5.,
-                          measured + " percent more iterations to " + cell(tolerance, "%.0e"),
-                          was_over || !std::isnan(difference) ? over : missed);
-          }
+      return {problem.name,
+              set_up.name,
+              shown,
+              mean_residual(all.back(), shown / 2),
+              mean_residual(all.back(), shown),
+              mean_of(all[0], &History::final_factor),
+              mean_of(all[3], &History::final_factor),
+              extra,
+              tolerance,
+              std::any_of(all[0].begin(), all[0].end(), [](const History &h) { return h.iterations <= failure; })};
     }
   } // namespace
+
+  void judge_recovery(const OfRecovery &found, Report &report)
+  {
+    const std::string where   = found.matrix + ", " + found.set_up + ": ";
+    const auto        why_not = [&](double value) {
+      return found.was_over ? "the tolerance was met before the failure" : std::isfinite(value) ? "" : "the tolerance was not met";
+    };
+    report.decide("T section 4.5",
+                  where + "without recovery the residual stalls far from the solution",
+                  found.end > 1e-6 && found.end > 0.99 * found.half,
+                  cell(found.half, "%.3e") + " after " + std::to_string(found.shown / 2) + " iterations, " + cell(found.end, "%.3e") + " after " +
+                    std::to_string(found.shown),
+                  std::isfinite(found.end + found.half) ? "" : "a residual is no finite number");
+    const double apart = std::abs(std::log(found.late) / std::log(found.free) - 1.);
+    report.decide("T section 4.5",
+                  where + "after recovery the normal rate returns, ending in the same approximation (factors equal to 3 percent in the logarithm)",
+                  apart < 0.03,
+                  "factor " + cell(found.late, "%.4f") + " after recover-(30), " + cell(found.free, "%.4f") + " without failure",
+                  why_not(apart));
+    const auto p = std::find_if(published::recovery.begin(), published::recovery.end(), [&](const auto &r) { return found.matrix == r.matrix; });
+    if (p == published::recovery.end())
+      return;
+    double      difference = 0.;
+    std::string measured;
+    for (int i = 0; i < 3; ++i)
+      {
+        difference = larger_or_nan(difference, std::abs(found.extra[i] - p->extra_percent[i]));
+        measured += (i > 0 ? ", " : "") + cell(found.extra[i], "%.1f");
+      }
+    report.decide("T Table 4.7",
+                  where + "recovery after 10, 20, 30 iterations costs " + cell(p->extra_percent[0], "%.1f") + ", " +
+                    cell(p->extra_percent[1], "%.1f") + ", " + cell(p->extra_percent[2], "%.1f") + " percent more (to 5 points)",
+                  difference < 5.,
+                  measured + " percent more iterations to " + cell(found.tolerance, "%.0e"),
+                  why_not(difference));
+  }
 
   void study_faults(const Settings &settings, Report &report)
   {
@@ -233,7 +248,7 @@ namespace leopard::studies
           {
             const Histories all = measure(problem, set_up, settings, runs);
             tabulate_histories(problem, set_up, all, report);
-            judge(problem, set_up, all, tabulate_costs(problem, set_up, all, costs), report);
+            judge_recovery(recovery_of(problem, set_up, all, tabulate_costs(problem, set_up, all, costs)), report);
           }
       }
     report.add(costs);

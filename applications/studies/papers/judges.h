@@ -13,6 +13,35 @@
 
 namespace leopard::studies
 {
+  // --- faults ---
+
+  /** What it costs that a quarter of the components stops and is taken up again: means over runs. */
+  struct OfRecovery
+  {
+    std::string           matrix, set_up;
+    int                   shown;      ///< iterations of the runs without recovery
+    double                half, end;  ///< residuals of these, after half of the iterations and after all
+    double                free, late; ///< of the residual an iteration, at last: without failure, and with recovery after 30
+    std::array<double, 3> extra;      ///< iterations to the tolerance in percent, with recovery after 10, 20, 30
+    double                tolerance;
+    bool                  was_over; ///< one run had met the tolerance before the failure
+  };
+
+  /** Thesis, section 4.5, Figure 4.7, Table 4.7. */
+  void judge_recovery(const OfRecovery &found, Report &report);
+
+  /** Silent errors, and as many runs without one. */
+  struct OfDetection
+  {
+    std::string matrix;
+    int         runs, false_alarms; ///< without an error
+    int         delayed, found;     ///< runs that an error delayed by more than half an iteration, and of these the detected ones
+    double      spread;             ///< largest standard deviation of the delay without an error, iterations
+  };
+
+  /** Thesis, section 4.5. */
+  void judge_detection(const OfDetection &found, Report &report);
+
   // --- gpus ---
 
   /** What several GPUs have done of one exchange, none of them slowed down. */

@@ -90,11 +90,7 @@ namespace leopard::studies
     {
       const double one_thread = between_storages(seven_point_matrix(24, 24, 24, 0.), 128, k, Backend::host),
                    one_block  = between_storages(seven_point_matrix(8, 8, 8, 0.), 512, k, backend);
-      report.finding("T section 4.9",
-                     "both storages give the same iterates of async-(" + std::to_string(k) + ") up to rounding (where the schedule is the same)",
-                     one_thread < 1e-12 && one_block < 1e-12,
-                     "largest difference " + cell(one_thread, "%.1e") + " after 20 iterations on one host thread (24^3), " + cell(one_block, "%.1e") +
-                       " in one block on the backend (8^3)");
+      judge_iterates(k, one_thread, one_block, report);
     }
 
     /** What the listings do as printed, on one host thread: the number of their sweeps, and whether they agree. */
@@ -115,11 +111,7 @@ namespace leopard::studies
       judge_sweeps("Algorithm 16", k, differences(of_16, TwoStage::total), report);
       judge_sweeps("Algorithm 17", k, differences(of_17, TwoStage::total), report);
       judge_sweeps("Algorithm 18", k, differences(of_18, TwoStage::automatic), report);
-      const double apart = difference(of_16, of_18);
-      report.finding("T section 4.9, Algorithms 16, 18",
-                     "Algorithms 16 and 18 as printed give the same iterates up to rounding (rows and blocks in their order)",
-                     apart < 1e-12,
-                     "largest difference " + cell(apart, "%.1e") + " after 20 iterations of 1 + 5 sweeps on one host thread (24^3)");
+      judge_printed_iterates(difference(of_16, of_18), report);
     }
 
     /** What all methods of the table are given. */
@@ -242,6 +234,23 @@ namespace leopard::studies
                      "a statement on GPUs; " + (std::isfinite(by_product / by_branch)
                                                   ? "on host threads Algorithm 17 takes " + cell(by_product / by_branch, "%.2f") + " times as long"
                                                   : "both are timed on host threads only"));
+  }
+
+  void judge_iterates(int k, double one_thread, double one_block, Report &report)
+  {
+    report.finding("T section 4.9",
+                   "both storages give the same iterates of async-(" + std::to_string(k) + ") up to rounding (where the schedule is the same)",
+                   one_thread < 1e-12 && one_block < 1e-12,
+                   "largest difference " + cell(one_thread, "%.1e") + " after 20 iterations on one host thread (24^3), " + cell(one_block, "%.1e") +
+                     " in one block on the backend (8^3)");
+  }
+
+  void judge_printed_iterates(double apart, Report &report)
+  {
+    report.finding("T section 4.9, Algorithms 16, 18",
+                   "Algorithms 16 and 18 as printed give the same iterates up to rounding (rows and blocks in their order)",
+                   apart < 1e-12,
+                   "largest difference " + cell(apart, "%.1e") + " after 20 iterations of 1 + 5 sweeps on one host thread (24^3)");
   }
 
   void judge_sweeps(const std::string &printed, int k, const SweepDifferences &differences, Report &report)

@@ -23,6 +23,14 @@ namespace leopard::studies
    */
   void judge_diagonal(int k, double by_branch, double by_product, Report &report);
 
+  /**
+   * Section 4.9: largest relative differences of the iterates of async-(k) in both storages where nothing is left to
+   * chance, on one host thread and in one block on the backend.
+   */
+  void judge_iterates(int k, double one_thread, double one_block, Report &report);
+  /** Likewise of Algorithms 16 and 18 as printed. */
+  void judge_printed_iterates(double apart, Report &report);
+
   /** Largest relative difference of a printed algorithm's iterates from those of two numbers of sweeps. */
   struct SweepDifferences
   {
