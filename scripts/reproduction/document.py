@@ -138,8 +138,10 @@ class Document:
         try:
             title, heads, rows = table.read(result)
         except (Error, OSError, ValueError, KeyError, IndexError):
-            return ""
-        return titled(f"{title} ({result.device})", markdown(heads, rows), len(rows)) if rows else ""
+            rows = []
+        if not rows:
+            return f"{table.name}: not in the output of `{table.experiment}` on {result.device}."
+        return titled(f"{title} ({result.device})", markdown(heads, rows), len(rows))
 
     def quote(self, quoted):
         heads, rows = quoted.read(ROOT)

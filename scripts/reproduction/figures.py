@@ -9,35 +9,27 @@ import pathlib
 
 from . import Error, checks, fields, published, study_figures
 from .experiments import CELLS, COUNTS, MATRICES, NEWTON_COUNTS, PATTERN_TIMES
-from .plots import legend_below, thin
+from .plots import curves, legend_below
 
 COLORS = {"async-1": "C0", "async-5": "C3", "gauss-seidel": "C2", "jacobi": "C1", "cg": "C4"}
 NAMES = {"async-1": "async-(1)", "async-5": "async-(5)", "gauss-seidel": "Gauss-Seidel", "jacobi": "Jacobi", "cg": "CG"}
 
 
-def four(plt, **more):
-    figure, axes = plt.subplots(2, 2, figsize=(8, 5.6), layout="constrained", **more)
-    return figure, dict(zip(MATRICES, axes.flat))
-
-
 def draw_histories(plt, result, methods, x_of=lambda matrix, method, n: n, x_name="global iterations"):
     """A panel a matrix, a curve a method (of the chaotic schedule; the synchronous one dotted)."""
-    figure, axes = four(plt)
-    for matrix, axis in axes.items():
+    panels = []
+    for matrix in MATRICES:
+        lines = []
         for method in methods:
             for ending, line in (("", "-"), ("-chaotic", "-"), ("-synchronous", ":")):
                 name = f"{matrix}-{method}{ending}"
-                if not (result.folder / f"{name}.csv").exists():
-                    continue
-                points = [(x_of(matrix, method, n), r) for n, r in thin(checks.history(result, name)) if r > 0]
-                if points and all(map(math.isfinite, (x for x, _ in points))):
-                    label = NAMES[method] + (", synchronous" if line == ":" else "")
-                    axis.semilogy(*zip(*points), line, color=COLORS[method], label=label, linewidth=1)
-        axis.set_title(checks.shown(matrix), fontsize=9)
-        axis.set_xlabel(x_name)
-        axis.set_ylabel("relative residual")
-    axes["fv1"].legend()
-    return figure
+                if (result.folder / f"{name}.csv").exists():
+                    found = [(x_of(matrix, method, n), r) for n, r in checks.history(result, name)]
+                    lines.append((NAMES[method] + (", synchronous" if line == ":" else ""),
+                                  [point for point in found if all(map(math.isfinite, point))],
+                                  {"linestyle": line, "color": COLORS[method]}))
+        panels.append((checks.shown(matrix), lines))
+    return curves(plt, panels, x_name, "relative residual")
 
 
 def figure_4_3(plt, get):

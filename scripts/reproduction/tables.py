@@ -28,6 +28,10 @@ class Table:
     every: int = 1
     each: str = ""
 
+    @property
+    def name(self):
+        return self.start.rstrip(", ")
+
     def read(self, result):
         """Title, heads, rows."""
         name = "run/study_findings.csv" if self.experiment == "smoothers" else "chaotic.csv"
@@ -37,8 +41,7 @@ class Table:
             return title, self.heads, [[row[i] for i in self.columns] for row in rows]
         found = [(title.removeprefix(self.start).split(",")[0], row) for title, _, rows in result.tables(name)
                  if title.startswith(self.start) for row in rows]
-        return self.start.rstrip(", "), (self.each, *self.heads), [[what, *(row[i] for i in self.columns)]
-                                                                   for what, row in found]
+        return self.name, (self.each, *self.heads), [[what, *(row[i] for i in self.columns)] for what, row in found]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +53,10 @@ class Made:
     rows: object
     heads: tuple
     start: str = ""
+
+    @property
+    def name(self):
+        return self.title or self.start
 
     def read(self, result):
         title = result.table("chaotic.csv", self.start)[0] if self.start else self.title

@@ -274,6 +274,18 @@ class TablesTest(unittest.TestCase):
             tables.Quoted(items.GPUS, "| nothing").read(run.ROOT)
         self.assertTrue(all(quoted.read(run.ROOT)[1] for item in items.ITEMS for quoted in item.quoted))
 
+    # fails if a table is left out without a word, as with another title, without rows, or of another experiment's run
+    def test_tables_that_the_output_lacks(self):
+        table = tables.Table("a", "Table 9, ", (0,), ("x",))
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(document, "ITEMS", ()):
+            for title, rows, there in (("Table 9, fv1", [["7"]], True), ("Table 9, fv1", [], False), ("Table 8", [["7"]], False)):
+                output(folder, "a", (title, 1, rows))
+                (pathlib.Path(folder) / "a.cuda" / "result.json").write_text('{"device": "cuda", "quick": false}')
+                text = document.Document(store.Store(folder)).table(table)
+                self.assertEqual("| 7 |" in text, there)
+                self.assertEqual(text == "Table 9: not in the output of `a` on cuda.", not there)
+            self.assertEqual(document.Document(store.Store(folder)).table(tables.Table("b", "x", (0,), ("x",))), "")  # not run
+
     # fails if a long table is not folded up, or a short one is
     def test_long_tables_are_folded_up(self):
         self.assertTrue(document.titled("a", "b", document.MANY + 1).startswith("<details>"))
