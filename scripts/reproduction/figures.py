@@ -52,7 +52,8 @@ def figure_4_6(plt, get):
         name = f"{method}-chaotic" if method.startswith("async") else method
         return n * checks.solve_seconds(times, matrix, method) / checks.needed(result, matrix, name)
     methods = ("gauss-seidel", "jacobi", "async-5", "cg")
-    return draw_histories(plt, result, methods, seconds, f"seconds ({times.device}; Gauss-Seidel: host)")
+    where = "host" if times.device == "host" else f"{times.device}; Gauss-Seidel: host"
+    return draw_histories(plt, result, methods, seconds, f"seconds ({where})")
 
 
 def figure_4_5(plt, get):

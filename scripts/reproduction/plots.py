@@ -64,6 +64,8 @@ def curves(plt, panels, x_name, y_name, log="y", columns=2):
             axis.plot(*zip(*found), label=name, **{"linewidth": 1, "markersize": 3, **style})
         axis.set(title=title, xlabel=x_name, ylabel=y_name, xscale="log" if "x" in log else "linear",
                  yscale="log" if "y" in log else "linear")
+        if "x" not in log:
+            axis.ticklabel_format(axis="x", scilimits=(-3, 5))
     legend_below(figure, axes)
     return figure
 

@@ -207,7 +207,7 @@ namespace leopard::studies
                   where + "after recovery the normal rate returns, ending in the same approximation (factors equal to 3 percent in the logarithm)",
                   apart < 0.03,
                   "factor " + cell(found.late, "%.4f") + " after recover-(30), " + cell(found.free, "%.4f") + " without failure",
-                  why_not(apart));
+                  why_not(apart + found.free)); // of infinity the logarithm is, too, and the quotient 0
     const auto p = std::find_if(published::recovery.begin(), published::recovery.end(), [&](const auto &r) { return found.matrix == r.matrix; });
     if (p == published::recovery.end())
       return;
