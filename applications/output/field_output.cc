@@ -24,28 +24,30 @@ namespace leopard
 
   namespace
   {
-    std::string base_name(unsigned int step)
+    using Place = std::pair<unsigned int, unsigned int>;
+
+    std::string base_name(const Place &place)
     {
-      return format("solution_%07u", step);
+      return format("solution_%07u", place.first) + (place.second > 0 ? "_" + std::to_string(place.second) : "");
     }
 
     /** 17 digits give back the same number. */
-    std::string pvd_text(const std::map<unsigned int, double> &written)
+    std::string pvd_text(const std::map<Place, double> &written)
     {
       std::string text = "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" ByteOrder=\"LittleEndian\">\n  <Collection>\n";
-      for (const auto &[step, time] : written)
-        text += format("    <DataSet timestep=\"%.17g\" group=\"\" part=\"0\" file=\"solution/%s.pvtu\"/>\n", time, base_name(step).c_str());
+      for (const auto &[place, time] : written)
+        text += format("    <DataSet timestep=\"%.17g\" group=\"\" part=\"0\" file=\"solution/%s.pvtu\"/>\n", time, base_name(place).c_str());
       return text + "  </Collection>\n</VTKFile>\n";
     }
 
     /** What pvd_text() has written. @throws Error naming the line that it has not. */
-    std::map<unsigned int, double> read_pvd(const std::string &text, const std::string &path)
+    std::map<Place, double> read_pvd(const std::string &text, const std::string &path)
     {
-      static const std::regex        entry(R"xx( *<DataSet timestep="([^"]*)"[^>]* file="solution/solution_(\d{7,9})\.pvtu"/>\r?)xx");
-      static const std::regex        frame(R"xx(\s*(<(\?xml|VTKFile|!--)[^<]*>|</?(Collection|VTKFile)>)?\s*)xx");
-      std::map<unsigned int, double> written;
-      std::istringstream             lines(text);
-      std::size_t                    number = 0;
+      static const std::regex entry(R"xx( *<DataSet timestep="([^"]*)"[^>]* file="solution/solution_(\d{7,9})(_(\d{1,9}))?\.pvtu"/>\r?)xx");
+      static const std::regex frame(R"xx(\s*(<(\?xml|VTKFile|!--)[^<]*>|</?(Collection|VTKFile)>)?\s*)xx");
+      std::map<Place, double> written;
+      std::istringstream      lines(text);
+      std::size_t             number = 0;
       for (std::string line; std::getline(lines, line);)
         {
           ++number;
@@ -65,7 +67,8 @@ namespace leopard
                 "' is damaged\n  expected: an entry as Leopard writes it, with a time and the name of a file; mend the line, or remove it if "
                 "that file is not needed");
             }
-          written.emplace(static_cast<unsigned int>(std::stoul(match[2])), time);
+          const unsigned long step = std::stoul(match[2]), within = match[4].matched ? std::stoul(match[4]) : 0;
+          written.emplace(Place(step, within), time);
         }
       if (text.find("</VTKFile>") == std::string::npos)
         throw Error(path +
@@ -124,7 +127,7 @@ namespace leopard
     text = Utilities::MPI::broadcast(comm, text);
     if (!text.empty())
       written = read_pvd(text, path);
-    written.erase(written.upper_bound(step), written.end());
+    written.erase(written.lower_bound({step + 1, 0}), written.end());
   }
 
   template <int dim, int spacedim>
@@ -160,8 +163,11 @@ namespace leopard
     flags.write_higher_order_cells = degree > 1;
     data_out.set_flags(flags);
 
+    Place place(step, 0);
+    for (auto there = written.find(place); there != written.end() && there->second != time; there = written.find(place))
+      ++place.second; // the last good state of a failed run may be there already
     const unsigned int       rank = Utilities::MPI::this_mpi_process(comm), n_ranks = Utilities::MPI::n_mpi_processes(comm);
-    const std::string        base  = base_name(step);
+    const std::string        base  = base_name(place);
     const auto               piece = [&](unsigned int r) { return base + format(".%04u.vtu", r); };
     std::string              error;
     std::vector<std::string> pieces, files = {"solution/" + base + ".pvtu", "solution.pvd"};
@@ -190,7 +196,7 @@ namespace leopard
       }
     throw_if_any_failed(error, comm);
 
-    written[step] = time; // the last good state of a failed run may be there already
+    written[place] = time;
     on_rank_zero(comm, [&] { write_file_atomically(run.path("solution.pvd"), pvd_text(written)); });
   }
 

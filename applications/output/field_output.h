@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace leopard
@@ -37,8 +38,8 @@ namespace leopard
     void resume(unsigned int step);
 
     /**
-     * Collective. @param scale of the points: L of Growth, or 1. @throws Error if a file cannot be written (for example
-     * no room on the disk).
+     * Collective. @param step that reaches the time; several times may be within one. @param scale of the points: L of
+     * Growth, or 1. @throws Error if a file cannot be written (for example no room on the disk).
      */
     void write(const Discretization<dim, spacedim> &discretization, const HostVector &u, double time, unsigned int step, double scale = 1.);
 
@@ -48,6 +49,9 @@ namespace leopard
     Log                           &log;
     MPI_Comm                       comm;
     std::set<unsigned int>         told_sizes; ///< fields of which it was said that they are beyond single precision
-    std::map<unsigned int, double> written;    ///< times of the steps that have a PVTU file
+
+    /** A step, and which of the times within it. */
+    using Place = std::pair<unsigned int, unsigned int>;
+    std::map<Place, double> written; ///< times that have a PVTU file
   };
 } // namespace leopard

@@ -265,12 +265,13 @@ namespace leopard
 
       TimeLoopResult run_without_output(const TimeLoopParameters &loop, const std::string &last_good_state)
       {
-        return run_time_loop(*integrator,
-                             time,
-                             loop,
-                             {[] {}, [] {}, [](const StepReport &, double, unsigned int) {}, [&] { return last_good_state; }},
-                             context.log,
-                             context.comm);
+        return run_time_loop(
+          *integrator,
+          time,
+          loop,
+          {[](const HostVector &, double) {}, [] {}, [](const StepReport &, double, unsigned int) {}, [&] { return last_good_state; }},
+          context.log,
+          context.comm);
       }
 
       /**
@@ -441,12 +442,11 @@ namespace leopard
         Statistics          statistics(file, columns, context.comm, resumed ? static_cast<double>(integrator->step_number()) : -1.);
         std::vector<double> row;
         TimeLoopActions     actions;
-        actions.write_fields = [&] {
-          const double scale = context.parameters.scale_output ? context.parameters.growth.length(integrator->time()) : 1.;
-          output.write(discretization, integrator->solution(), integrator->time(), integrator->step_number(), scale);
+        actions.write_fields = [&](const HostVector &u, double t) {
+          output.write(discretization, u, t, integrator->step_number(), context.parameters.scale_output ? context.parameters.growth.length(t) : 1.);
         };
         actions.write_last_good_state = [&] {
-          actions.write_fields();
+          actions.write_fields(integrator->solution(), integrator->time());
           write_checkpoint();
           return ", written to " + context.directory.path("solution.pvd") + " and " + context.directory.path("checkpoints");
         };
@@ -472,7 +472,7 @@ namespace leopard
           statistics.row(row);
         };
         if (!resumed) // no checkpoint yet: --resume would begin with what is computed from the file anyway
-          actions.write_fields();
+          actions.write_fields(integrator->solution(), integrator->time());
         const TimeLoopResult result = run_time_loop(*integrator, time, context.parameters.time_loop, actions, context.log, context.comm);
         row.clear();
         measures->append(integrator->solution(), integrator->time(), row);

@@ -46,7 +46,7 @@ namespace leopard
       options.kinetics   = *problem.library_kinetics();
       options.growth     = growth.uniform();
       options.diffusion  = problem.proportional_diffusion();
-      options.stepping   = time.stepping;
+      options.stepping   = time.stepping_to_end();
       SteppingOptions &s = options.stepping;
       s.step_size        = step_size;
       // a step with an explicit reaction is a linear solve: its tolerance is that of the linear solver, against what is

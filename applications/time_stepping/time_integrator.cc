@@ -52,7 +52,7 @@ namespace leopard
     for (const double m : system.lumped_mass)
       n_free += m != 0. ? 1. : 0.;
     n_free                    = std::max(1., Utilities::MPI::sum(n_free, u_new.get_mpi_communicator()));
-    control.options           = parameters.stepping;
+    control.options           = parameters.stepping_to_end();
     control.options.step_size = control.next_step = step_size;
     if (parameters.explicit_reaction())
       {
@@ -62,6 +62,18 @@ namespace leopard
   }
 
   TimeIntegrator::~TimeIntegrator() = default;
+
+  const HostVector &TimeIntegrator::solution_at(double t)
+  {
+    double           weights[reaction_diffusion::max_levels];
+    const SchemeStep back = {control.options.scheme, control.order, t - control.time, {control.steps[0], control.steps[1], control.steps[2]}};
+    back.predict(control.n_levels, weights);
+    u_new.equ(weights[0], levels[0]);
+    for (int l = 1; l < control.n_levels; ++l)
+      if (weights[l] != 0.)
+        u_new.add(weights[l], levels[l]);
+    return u_new;
+  }
 
   void TimeIntegrator::set_noise(const std::vector<double> &nodes)
   {

@@ -46,7 +46,7 @@ namespace leopard
   /** How far fused steps may go in one call. */
   struct StepBatch
   {
-    double stop_time = 0.; ///< no step beyond this time: hit by error-controlled steps, the nearest step otherwise
+    double stop_time = 0.; ///< the steps end here, at the nearest one if they are fixed, else at or behind it
     double slack     = 0.; ///< a time this close counts as reached
     long   max_steps = 1;
   };
@@ -116,9 +116,9 @@ namespace leopard
     void start(const HostVector &u);
 
     /**
-     * Does one step, not beyond stop_time unless all steps are the same. Where the error controls the step, every
-     * failure in it (Newton, the linear solver, values, rates or sources that are not finite) makes it shorter. The
-     * solution stays as it was if it throws.
+     * Does one step; one that is not fixed does not go beyond the end time, nor, if exponential, beyond stop_time.
+     * Where the error controls the step, every failure in it (Newton, the linear solver, values, rates or sources that
+     * are not finite) makes it shorter. The solution stays as it was if it throws.
      * @throws ConvergenceFailure if such a failure strikes a fixed step, if the error-controlled step size underflows
      * or a step is too short to advance the time, if the solution blows up, or becomes negative and the user wants to
      * stop then.
@@ -143,6 +143,12 @@ namespace leopard
     double            next_step_size() const { return control.next_step; }
     bool              is_steady(const StepReport &report) const { return control.options.is_steady(report.rate_of_change); }
     const HostVector &solution() const { return levels[0]; }
+    /**
+     * The solution at a time within the last step: the polynomial through this and earlier solutions that the next
+     * step's first guess is of, whose error is of the order of the local error. Valid until the next step. Of schemes
+     * but the exponential one.
+     */
+    const HostVector &solution_at(double t);
 
     /**
      * All that a checkpoint must hold: solutions at the present and earlier times (newest first) and the numbers beside

@@ -228,7 +228,7 @@ namespace leopard
     const auto        start           = Clock::now();
     auto              last_checkpoint = start;
     const double      end_time = time_parameters.end_time, t_start = integrator.time();
-    const bool        variable = time_parameters.variable_steps();
+    const bool        variable = time_parameters.variable_steps(), interpolates = time_parameters.interpolates_output();
     SpeedCheck        is_too_slow(parameters, t_start, end_time);
     const OutputTimes output_times(parameters, end_time);
     TimeLoopResult    result;
@@ -270,6 +270,12 @@ namespace leopard
         const bool stop           = stop_requested(comm);
         const bool last           = at_end || steady || too_slow || wall_time_over || stop;
 
+        bool passed_output = false;
+        for (; interpolates && next_output < std::min(t, end_time) - slack(); next_output = output_times.after(next_output, slack()))
+          {
+            actions.write_fields(integrator.solution_at(next_output), next_output);
+            passed_output = true;
+          }
         const bool writes_fields = t >= next_output - slack() || at_end || steady;
         const bool line_due      = last || result.n_steps == 1 ||
                               (parameters.log_every > 0 ? integrator.step_number() % parameters.log_every == 0 : wall - wall_at_line >= 1.);
@@ -280,11 +286,11 @@ namespace leopard
             log.line(step_line(report, result.rejected - rejected_at_line, integrator, time_parameters, last ? -1. : time_left(t, wall)));
             rejected_at_line = result.rejected;
           }
-        if (line_due || (writes_fields && parameters.log_every == 0))
+        if (line_due || ((writes_fields || passed_output) && parameters.log_every == 0))
           actions.write_statistics(report, t, integrator.step_number());
         if (writes_fields)
           {
-            actions.write_fields();
+            actions.write_fields(integrator.solution(), t);
             next_output = output_times.after(t, slack());
           }
         const bool checkpoint_due = dealii::Utilities::MPI::max(seconds_since(last_checkpoint), comm) >= 60. * parameters.checkpoint_minutes ||

@@ -26,7 +26,7 @@ namespace leopard
   /** What the loop leaves to others. All are called on every rank. */
   struct TimeLoopActions
   {
-    std::function<void()>                                                   write_fields;     ///< of the integrator's present time
+    std::function<void(const HostVector &solution, double time)>            write_fields;
     std::function<void()>                                                   write_checkpoint; ///< the integrator's state
     std::function<void(const StepReport &, double time, unsigned int step)> write_statistics;
     /** Writes what is there of the integrator's present state when a step has failed; returns where it is. */
@@ -52,7 +52,8 @@ namespace leopard
 
   /**
    * Steps until the end time, a steady state, the wall-clock limit or a signal to stop. With a fixed step size fields
-   * are written at the step nearest to each output time; variable steps hit the times exactly. After one percent of the
+   * are written at the step nearest to each output time; variable steps pass these times as if they were not there, and
+   * fields are interpolated, but for exponential ones, which hit them. After one percent of the
    * run it says how long the rest will take, if that is longer than the wall time allows. @throws ConvergenceFailure
    * when a step fails, after the last good state has been written; the message says where it is.
    */

@@ -37,8 +37,20 @@ namespace leopard
 
     bool adaptive() const { return stepping.error_controlled; }
     bool follows_bound() const { return stepping.bound_fraction > 0.; }
-    /** Whether the step size may change from step to step, so that output times can be hit. */
+    /** Whether the step size may change from step to step, so that a time can be hit. */
     bool variable_steps() const { return adaptive() || follows_bound(); }
+    /**
+     * Whether steps do not care about output times, and fields there come from a polynomial through solutions before
+     * and after; of exponential steps there are too few.
+     */
+    bool interpolates_output() const { return variable_steps() && !exponential(); }
+    /** Options of steps that know where the run ends. */
+    reaction_diffusion::SteppingOptions stepping_to_end() const
+    {
+      reaction_diffusion::SteppingOptions result = stepping;
+      result.end_time                            = interpolates_output() ? end_time : 0.;
+      return result;
+    }
     /**
      * Whether the reaction is taken from the old solutions, so that a step is a linear solve with a symmetric matrix.
      */

@@ -2,6 +2,7 @@
 """Time stepping: orders, step control, the asynchronous bound, mass balance, and what happens when a solution goes wrong."""
 import math
 import re
+import sys
 
 from program import FILES, ROOT, Program
 
@@ -119,11 +120,6 @@ class Bound(Program):
             a, b = 0.126779, 0.792366
             expected = 1 / (1000 * max((b - a) / (a + b) + (a + b) ** 2, 2 * b / (a + b) - (a + b) ** 2))
             self.assertAlmostEqual(rows[0][bound] / expected, 1, delta=0.2)
-
-    def test_output_times_are_hit(self):
-        self.leopard(TINY, "Time stepping/Step control=asynchronous bound", "Time stepping/End time=0.05", "Output/Interval=0", "Output/Times=0.0123, 0.02", "Linear solver/Method=direct")
-        pvd = (self.folder / "output/tiny_turing/solution.pvd").read_text()
-        self.assertEqual([float(t) for t in re.findall(r'timestep="([^"]*)"', pvd)], [0, 0.0123, 0.02, 0.05])
 
     def test_steps_beyond_the_bound_change_the_solver(self):
         settings = ["Time stepping/Step control=error-controlled", "Time stepping/End time=0.5", "Time stepping/Error tolerance=0.05", "Newton/Relative tolerance=1e-9",
@@ -257,6 +253,75 @@ class BadValues(Program):
     def test_fields_that_may_be_negative_are_not_warned_of(self):
         said = self.leopard(TINY, "Turing/Kinetics=FitzHugh-Nagumo", "Turing/Start from steady state=false", "Turing/Initial value u=-0.5")
         self.assertNotIn("negative", said)
+
+
+class OutputTimes(Program):
+    """Steps that vary pass output times, where fields are interpolated."""
+    VARIABLE = ("Time stepping/End time=0.1", "Output/Interval=0", "Turing/gamma=1000", "Newton/Relative tolerance=1e-10")
+    TIMES = [0.0001 * 1.12 ** i for i in range(60)]  # several in a step at first and at last one in several steps
+
+    def run_of(self, *settings, times=()):
+        self.leopard(TINY, *self.VARIABLE, *settings, *(["Output/Times=" + ", ".join(map(repr, times))] if times else []))
+        pvd = (self.folder / "output/tiny_turing/solution.pvd").read_text()
+        found = [(float(t), file) for t, file in re.findall(r'timestep="([^"]*)".*file="([^"]*)"', pvd)]
+        return found, self.run_json("tiny_turing")["time_loop"]["steps"]
+
+    def fields_of(self, found, run="tiny_turing", nodes=17):
+        sys.path.insert(0, str(ROOT / "scripts"))
+        from reproduction.fields import field
+        return [field(self.folder / "output" / run / file.replace(".pvtu", ".0000.vtu"), "u", nodes) for _, file in found]
+
+    # fails if a step is cut short by an output time, or a time is left out, or two times in a step have one file
+    def test_they_change_no_step(self):
+        for engine, settings in (("general", ["Linear solver/Method=direct"]), ("general", ["Linear solver/Method=direct", "Time stepping/Scheme=BDF3"]),
+                                 ("general", ["Time stepping/Step control=asynchronous bound", "Linear solver/Method=direct"]), ("fused", [])):
+            settings = ["Time stepping/Step control=error-controlled", f"Time stepping/Engine={engine}", *settings]
+            _, steps = self.run_of(*settings)
+            found, with_times = self.run_of(*settings, times=self.TIMES)
+            self.assertLessEqual(abs(with_times - steps), 0 if engine == "general" else 2, settings)  # asynchronous sweeps are not the same twice
+            self.assertEqual([time for time, _ in found], [0, *self.TIMES, 0.1])
+            self.assertEqual(len({file for _, file in found}), len(found))
+
+    # fails if the polynomial is of another time or order: steps are so long that a line is off by a tenth
+    def test_fields_there_are_those_of_a_parabola(self):
+        file = self.write("parabola.prm", "set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Species = u\n set Steady state = none\n"
+                          " set Reaction u = 0\n set Source u = 2*t\n set Diffusion u = 1\n set Initial value u = 1\nend\nsubsection Mesh\n set Global refinements = 2\nend\n")
+        times = [0.05 * i for i in range(1, 20)]
+        self.leopard(file, "Output/Times=" + ", ".join(map(repr, times)), "Time stepping/Scheme=BDF2", "Linear solver/Method=direct")
+        found = re.findall(r'timestep="([^"]*)".*file="([^"]*)"', (self.folder / "output/parabola/solution.pvd").read_text())
+        self.assertEqual(len(found), 21)
+        for time, field in zip((float(t) for t, _ in found), self.fields_of(found, "parabola", 5)):
+            for value in field.values():
+                self.assertAlmostEqual(value, 1 + time * time, delta=1e-5)
+
+    # fails if a loop gives another one's solutions, or of another time
+    def test_fields_there_are_as_accurate_as_the_steps(self):
+        for engine in ("general", "fused"):
+            settings = [f"Time stepping/Engine={engine}", "Time stepping/Step control=error-controlled"]
+            times = [0.005 * i for i in range(1, 20)]
+            rough, fine = (self.fields_of(self.run_of(*settings, f"Time stepping/Error tolerance={tolerance}", times=times)[0]) for tolerance in ("1e-4", "1e-6"))
+            self.assertEqual(len(rough), 21)
+            self.assertLess(max(abs(a[node] - b[node]) for a, b in zip(rough, fine) for node in a), 0.005)
+            self.assertGreater(min(max(abs(a[node] - b[node]) for node in a) for a, b in zip(fine, fine[1:])), 0.01)  # from one time to the next
+
+    def test_exponential_steps_hit_them(self):
+        found, _ = self.run_of("Time stepping/Step control=error-controlled", "Time stepping/Scheme=ETDRK4", times=[0.0123, 0.02])
+        self.assertEqual([time for time, _ in found], [0, 0.0123, 0.02, 0.1])
+
+    # fails if files of a step that is done again are listed twice, or those before the checkpoint are forgotten
+    def test_goes_on_after_a_resume(self):
+        settings = ["Time stepping/Step control=error-controlled", "Time stepping/Engine=general", "Linear solver/Method=direct"]
+        whole, _ = self.run_of(*settings, times=self.TIMES)
+        fields = self.fields_of(whole)
+        self.run_of(*settings, "Time stepping/End time=0.03", times=[time for time in self.TIMES if time < 0.03])
+        self.leopard(TINY, *self.VARIABLE, *settings, "Output/Times=" + ", ".join(map(repr, self.TIMES)), options=("--resume",))
+        pvd = (self.folder / "output/tiny_turing/solution.pvd").read_text()
+        found = [(float(t), file) for t, file in re.findall(r'timestep="([^"]*)".*file="([^"]*)"', pvd)]
+        self.assertEqual([time for time, _ in found], sorted({0, *self.TIMES, 0.03, 0.1}))
+        for (time, _), again in zip(found, self.fields_of(found)):
+            if time != 0.03:
+                one = fields[[t for t, _ in whole].index(time)]
+                self.assertLess(max(abs(one[node] - again[node]) for node in one), 0.01, time)
 
 
 class LogEvery(Program):

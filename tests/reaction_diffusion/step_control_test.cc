@@ -161,6 +161,42 @@ namespace leopard::reaction_diffusion
       }
   }
 
+  // fails if a stop time cuts a step short though there is an end, or the end is not hit
+  TEST(StepControl, PassesStopTimesOnTheWayToTheEnd)
+  {
+    StepControl control      = error_controlled(0.01);
+    control.options.end_time = 0.995;
+    while (control.time < control.options.end_time - 1e-12)
+      {
+        ASSERT_TRUE(control.begin_step(control.time + 1e-3, 0.));
+        EXPECT_GT(control.step_size, 0.0049);
+        EXPECT_TRUE(control.is_accurate(0.5));
+        control.accept_step();
+      }
+    EXPECT_NEAR(control.time, 0.995, 1e-12);
+    EXPECT_LE(control.step, 103) << "the end takes two steps for one";
+  }
+
+  // fails if the weights of a time between two solutions are not those of the polynomial
+  TEST(SchemeStep, WeightsBetweenSolutionsAreExactForPolynomials)
+  {
+    const double times[max_levels] = {1., 0.7, 0.5, 0.1};
+    for (const SchemeName &row : schemes)
+      if (!is_exponential(row.scheme))
+        for (const double t : {1., 0.93, 0.7})
+          {
+            double weights[max_levels];
+            SchemeStep{row.scheme, order_of(row.scheme), t - 1., {0.3, 0.2, 0.4}}.predict(levels_kept(row.scheme), weights);
+            for (int power = 0; power <= order_of(row.scheme); ++power)
+              {
+                double sum = 0.;
+                for (int l = 0; l < max_levels; ++l)
+                  sum += weights[l] * std::pow(times[l], power);
+                EXPECT_NEAR(sum, std::pow(t, power), 1e-14) << row.name << " " << t << " " << power;
+              }
+          }
+  }
+
   TEST(StepControl, OneEntryFarFromTheOthersCounts)
   {
     StepControl control = error_controlled(0.01);

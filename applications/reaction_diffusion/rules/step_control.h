@@ -75,7 +75,8 @@ namespace leopard::reaction_diffusion
     }
 
     /**
-     * Chooses order and size of an attempt. @param stop_time hit by steps that are not fixed. @param rate at present,
+     * Chooses order and size of an attempt. @param stop_time hit by steps that are not fixed, unless there is an end
+     * time, which is hit instead. @param rate at present,
      * for SchemeStep::asynchronous_bound(), where steps follow it. @return whether the time advances, by steps that are
      * not below the smallest one; a step cut short to hit a time may be.
      */
@@ -87,7 +88,7 @@ namespace leopard::reaction_diffusion
       step_size = next_step;
       if (options.error_controlled || follows_bound())
         {
-          double limit = stop_time - time;
+          double limit = (options.end_time > 0. ? options.end_time : stop_time) - time;
           if (limit > next_step && limit < 2. * next_step)
             limit /= 2.; // two equal steps instead of a long and a tiny one
           step_size = smaller(step_size, limit);

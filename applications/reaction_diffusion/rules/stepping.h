@@ -49,6 +49,7 @@ namespace leopard::reaction_diffusion
     int          max_sweeps              = 400;                     ///< in a Newton step
     int          max_cycles              = 20;                      ///< in a Newton step
     bool         stop_at_negative_values = false;
+    double       end_time = 0.; ///< of steps that vary: the one time that is hit, others are passed by less than a step; 0: all are hit
 
     /** @param rate_of_change RMS of du/dt. */
     LEOPARD_HOST_DEVICE bool is_steady(double rate_of_change) const { return steady_tolerance > 0. && reached(rate_of_change, steady_tolerance); }
