@@ -93,6 +93,7 @@ namespace leopard
     for (const Named &stop : stop_signals)
       std::signal(stop.number, stop.number == SIGHUP && under_nohup ? SIG_IGN : handle);
     std::signal(SIGALRM, end_set_up);
+    std::signal(SIGPIPE, SIG_IGN); // Ctrl-C ends what the log is piped into, too, and the line of the log comes before the checkpoint
   }
 
   bool stop_requested(MPI_Comm comm)

@@ -97,6 +97,20 @@ class Signals(Program):
                 self.assertEqual(self.run_json("tiny_turing")["status"], "stopped: SIGTERM" if ignored else "stopped: SIGHUP")
                 self.assertTrue(list((self.folder / "output/tiny_turing/checkpoints").iterdir()))
 
+    # fails if a line of the log for a reader that is gone ends the run
+    def test_a_pipe_whose_reader_ends_first(self):
+        process = subprocess.Popen(self.command(TINY, "Time stepping/End time=1000", "Output/Log every=50", options=["--overwrite"]), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        said = b""
+        while b"\nstep" not in said:
+            said += os.read(process.stdout.fileno(), 1000)
+        process.stdout.close()
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        self.assertIn("standard output cannot be written; the lines for it are in the log file only", process.communicate(timeout=300)[1].decode())
+        self.assertEqual(process.returncode, 128 + signal.SIGINT)
+        self.assertEqual(self.run_json("tiny_turing")["status"], "stopped: SIGINT")
+        self.assertTrue(list((self.folder / "output/tiny_turing/checkpoints").iterdir()))
+
     def test_two_ranks(self):
         settings = ["Time stepping/Engine=general", "Newton/Forcing=fixed iterations", "Newton/Linear iterations=100000000", "Linear solver/Method=async"]
         self.stop(TINY, *settings, "Mesh/Global refinements=6", after="time loop: general", ranks=2)
