@@ -137,7 +137,7 @@ namespace leopard
         if (found)
           resume(*found, solutions);
         else
-          integrator->start(u);
+          start(u, is_first);
 
         if (study)
           {
@@ -160,6 +160,22 @@ namespace leopard
 
       /** What the linear solver of the general time loop has found from the matrix of the last step. */
       json found_by_linear_solver() const { return integrator->is_fused() ? json::object() : newton->linear_solver().report(); }
+
+      /** Where nothing has grown that should have: implicit steps much longer than growth takes damp it. */
+      void warn_of_long_steps() const
+      {
+        const json   analysis = context.provenance.json().value("analysis", json::object());
+        const double rate     = analysis.value("wavelength", 0.) > 0. ? analysis.value("fastest", json::object()).value("growth_rate", 0.) : 0.;
+        const double step     = integrator->next_step_size();
+        if (!time.variable_steps() || !(rate * step > 1.))
+          return;
+        context.log.warning(
+          format("steps are %.3g long at the end, %.3g times what the fastest disturbance takes to grow by a factor of e: such steps "
+                 "damp it, and a smaller one than the error tolerance is not seen\n  to try: 'Time stepping/Largest step' = %.2g",
+                 step,
+                 rate * step,
+                 0.2 / rate));
+      }
 
       /** What pattern there is at the time reached. Collective. */
       FoundPattern pattern() { return measures->find_pattern(integrator->solution(), integrator->time()); }
@@ -189,7 +205,7 @@ namespace leopard
         discretization.distribute_constraints(u);
         make_integrator();
         choose_engine(false);
-        integrator->start(u);
+        start(u, false);
         TimeLoopParameters loop;
         if (const double all = context.parameters.time_loop.wall_time_minutes; all > 0.)
           loop.wall_time_minutes =
@@ -246,6 +262,13 @@ namespace leopard
               return entry;
           }
         return "";
+      }
+
+      void start(const HostVector &u, bool says_it)
+      {
+        integrator->start(u);
+        if (const std::string note = integrator->limit_first_step(); says_it && !note.empty())
+          context.log.line(note);
       }
 
       void make_integrator()
@@ -566,6 +589,8 @@ namespace leopard
         const FoundPattern pattern           = run.pattern();
         context.provenance.json()["pattern"] = pattern.report(predicted);
         context.log.line(pattern.text(predicted));
+        if (pattern.is_homogeneous())
+          run.warn_of_long_steps();
       }
     if (!context.parameters.problem->exact_solution.empty())
       {

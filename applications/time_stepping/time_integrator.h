@@ -116,6 +116,14 @@ namespace leopard
     void start(const HostVector &u);
 
     /**
+     * To be called after start(): shortens the first step where the error controls steps but has no estimate of the
+     * first ones, to h with h^2/2 |du'/dt|, the local error of Euler's method by the reaction r, within the tolerance;
+     * du'/dt = (r(u + e r, t + e) - r(u, t)) / e. What diffuses only decays. @return a line for the log, or nothing.
+     * Collective.
+     */
+    std::string limit_first_step();
+
+    /**
      * Does one step; one that is not fixed does not go beyond the end time, nor, if exponential, beyond stop_time.
      * Where the error controls the step, every failure in it (Newton, the linear solver, values, rates or sources that
      * are not finite) makes it shorter. The solution stays as it was if it throws.

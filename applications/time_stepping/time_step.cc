@@ -20,6 +20,44 @@ namespace leopard
 {
   using namespace dealii;
 
+  std::string TimeIntegrator::limit_first_step()
+  {
+    if (!parameters.adaptive() || parameters.exponential())
+      return "";
+    const MPI_Comm comm = u_new.get_mpi_communicator();
+    implicit_system.reaction(levels[0], combination, control.time);
+    for (unsigned int i = 0; i < combination.locally_owned_size(); ++i)
+      if (problem.is_quasi_stationary(i % n_fields))
+        combination.begin()[i] = 0.;
+    const double size = l2_norm(levels[0]), rate = l2_norm(combination);
+    if (!(size > 0.) || !(rate > 0.) || !std::isfinite(rate))
+      return "";
+    const double apart = 1e-5 * size / rate, rms = size / std::sqrt(n_free);
+    u_new = levels[0];
+    u_new.add(apart, combination);
+    implicit_system.reaction(u_new, prediction, control.time + apart);
+    double sum = 0., largest = 0.;
+    for (unsigned int i = 0; i < u_new.locally_owned_size(); ++i)
+      {
+        if (problem.is_quasi_stationary(i % n_fields))
+          continue;
+        const double second = (prediction.begin()[i] - combination.begin()[i]) / apart / reaction_diffusion::error_scale(levels[0].begin()[i], rms);
+        sum += second * second;
+        largest = reaction_diffusion::Sums::larger(second * second, largest);
+      }
+    const double tolerance = parameters.stepping.error_tolerance, mean = std::sqrt(Utilities::MPI::sum(sum, comm) / n_free),
+                 most = std::sqrt(Utilities::MPI::max(largest, comm)) / 30.;
+    const double step = std::sqrt(2. * tolerance / std::max(mean, most));
+    if (!(step > 0.) || !(step < control.next_step)) // nor if it is no number
+      return "";
+    const double wanted = control.next_step;
+    control.next_step   = std::max(step, std::min(wanted, parameters.stepping.smallest_step));
+    return format("the first step is %.3g and not 'Time stepping/Step size' = %g, as long as the error tolerance lets the reaction at the initial "
+                  "values act",
+                  control.next_step,
+                  wanted);
+  }
+
   StepReport TimeIntegrator::step(double stop_time)
   {
     StepReport   report;

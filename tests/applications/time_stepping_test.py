@@ -324,6 +324,38 @@ class OutputTimes(Program):
                 self.assertLess(max(abs(one[node] - again[node]) for node in one), 0.01, time)
 
 
+class FirstStep(Program):
+    # fails if the first steps, of which there is no estimate, are taken whatever their error is: SBDF2 ended at 1.37
+    def test_is_as_short_as_the_reaction_asks_for(self):
+        rate = 1e5
+        file = self.write("grow.prm", f"set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Species = u\n set Constants = r: {rate}\n set Steady state = none\n"
+                          " set Reaction u = r*u*(1 - u)\n set Diffusion u = 1\n set Initial value u = 0.01\nend\n"
+                          f"subsection Mesh\n set Global refinements = 2\nend\nsubsection Time stepping\n set End time = {5 / rate}\nend\n")
+        for scheme in ("BDF2", "SBDF2", "implicit Euler", "BDF3"):
+            for engine in ("fused", "general"):
+                said = self.leopard(file, f"Time stepping/Scheme={scheme}", f"Time stepping/Engine={engine}", "Linear solver/Method=" + ("automatic" if engine == "fused" else "direct"))
+                self.assertIn("the first step is 4.5", said)  # sqrt(2 tolerance) / rate, with (1 - u) (1 - 2 u) beside
+                self.assertIn("and not 'Time stepping/Step size' = 0.0001", said)
+                least, most = (float(value) for value in re.search(r"u is between (\S+) and (\S+)", said).groups())
+                exact = 1 / (1 + 99 * math.exp(-5))
+                self.assertLess(max(abs(least - exact), abs(most - exact)), 0.03, f"{scheme} {engine}")
+        self.assertNotIn("the first step is", self.leopard(file, "Time stepping/Step size=1e-8"))
+        self.assertNotIn("the first step is", self.leopard(file, "Time stepping/Step control=fixed", "Time stepping/Step size=1e-7"))
+
+
+class StepsBeyondGrowth(Program):
+    # fails if nothing is said of steps that damp what should grow
+    def test_no_pattern_is_not_believed(self):
+        settings = ["Turing/gamma=1000", "Turing/kappa=20", "Turing/Start from steady state=true", "Time stepping/Step control=error-controlled", "Time stepping/Step size=1e-4", "Time stepping/End time=0.3", "Output/Interval=0"]
+        said = self.leopard(TINY, *settings, "Turing/Perturbation=1e-9")
+        self.assertIn("no pattern at t = 0.3", said)
+        self.assertRegex(said, r"warning: steps are \S+ long at the end, \S+ times what the fastest disturbance takes to grow")
+        found = re.search(r"'Time stepping/Largest step' = (\S+)", said)[1]
+        said = self.leopard(TINY, *settings, "Turing/Perturbation=1e-9", f"Time stepping/Largest step={found}")
+        self.assertNotIn("no pattern", said)
+        self.assertNotIn("warning: steps are", said)
+
+
 class LogEvery(Program):
     def test_automatic_is_about_once_a_second_and_at_outputs(self):
         for engine in ("general", "fused"):
