@@ -12,13 +12,14 @@ namespace leopard
   {
     const std::string krylov           = task.has_newton ? "gmres" : "cg";
     const std::string matrix           = task.has_newton ? "the matrix is a Jacobian" : "the matrix is symmetric and positive definite";
-    const double      most_direct      = task.dimension == 2 ? 150e3 : 5e3; // unknowns whose sparse factors take a second or two
-    const double      most_direct_step = task.dimension == 2 ? 10e3 : 5e3;  // where they cost as much as amg field after field
+    const double      most_direct      = task.dimension == 2 ? 150e3 : 5e3;   // unknowns whose sparse factors take a second or two
+    const double      most_direct_step = task.dimension == 2 ? 2500. : 1000.; // where a step costs as much as by amg field after field
+    const double      most_coupled     = task.dimension == 2 ? 30e3 : 15e3;   // where that does not converge
     const bool        is_small         = task.n_unknowns > 0. && task.n_unknowns <= most_direct;
     const bool        on_device        = task.backend == "cuda";
     if (task.preconditioner != "none")
       return {krylov, task.preconditioner, matrix + ", and the preconditioner is given"};
-    if (task.in_time && task.quasi_stationary > 1 && !on_device && task.n_unknowns > 0. && task.n_unknowns <= 3. * most_direct_step)
+    if (task.in_time && task.quasi_stationary > 1 && !on_device && task.n_unknowns > 0. && task.n_unknowns <= most_coupled)
       return {"direct", "none", "several quasi-stationary species hold the fields of a node together, and the mesh is small"};
     if (task.in_time && task.quasi_stationary > 0)
       return {"gmres", "ilu", "the equations of quasi-stationary species have no mass on the diagonal and hold the fields of a node together"};

@@ -76,8 +76,8 @@ class Defaults(Program):
             self.assertIn("\nlinear solver: ", valid)
         general, controlled = "Time stepping/Engine=general", ["Time stepping/Step control=error-controlled", "Linear solver/Schedule=chaotic"]
         loops = (([], "fused"), ([general], "general, since it is asked for; Newton with gmres with the preconditioner async"),
-                 ([general, *controlled, "Mesh/Global refinements=6"], "general, since it is asked for; Newton with direct"),
-                 ([general, *controlled, "Mesh/Global refinements=9"], "general, since it is asked for; Newton with gmres with the preconditioner amg"),
+                 ([general, *controlled, "Mesh/Global refinements=5"], "general, since it is asked for; Newton with direct"),
+                 ([general, *controlled, "Mesh/Global refinements=6"], "general, since it is asked for; Newton with gmres with the preconditioner amg"),
                  (["Linear solver/Preconditioner=amg"], "general, since the fused one cannot be used: 'Linear solver/Method' asks for another"),
                  (["Discretization/Mass matrix=consistent", "Discretization/Method=finite elements"], "general, since the fused one cannot be used: it needs a lumped mass matrix"))
         for (settings, loop), said in zip(loops, self.valid([(TINY, settings) for settings, _ in loops])):

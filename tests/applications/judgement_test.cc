@@ -175,9 +175,9 @@ namespace leopard
       step.has_newton = true;
       EXPECT_EQ(name(step), "gmres with the preconditioner async");
       step.long_steps = true;
-      step.n_unknowns = 1e4;
+      step.n_unknowns = 2e3;
       EXPECT_EQ(name(step), "direct"); // relaxations stagnate on long steps
-      step.n_unknowns = 1e6;
+      step.n_unknowns = 3e3;
       EXPECT_EQ(name(step), "gmres with the preconditioner amg");
       step.backend = "cuda";
       EXPECT_EQ(name(step), "gmres with the preconditioner aggregation");
