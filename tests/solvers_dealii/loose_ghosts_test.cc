@@ -4,8 +4,9 @@
 #include "level_problem.h"
 
 #include <solvers/base/errors.h>
-#include <solvers/distributed/gathered_coarse_solver.h>
-#include <solvers/distributed/ghost_exchange.h>
+#include <solvers/dealii/index_sets.h>
+#include <solvers/distributed/mpi/gathered_coarse_solver.h>
+#include <solvers/distributed/mpi/ghost_exchange.h>
 #include <solvers/multigrid/multigrid.h>
 
 #include <deal.II/base/mpi.h>
@@ -133,7 +134,7 @@ namespace leopard
           ghosts.add_range(begin - 2, begin);
         if (both_ways && my_rank() < n_ranks() - 1)
           ghosts.add_range(begin + n_own, begin + n_own + 2);
-        exchange = std::make_unique<GhostExchange<double>>(owned, ghosts, MPI_COMM_WORLD);
+        exchange = std::make_unique<GhostExchange<double>>(own_range(owned, MPI_COMM_WORLD), numbers_of(ghosts), MPI_COMM_WORLD);
         x.resize(n_own + ghosts.n_elements());
       }
 
