@@ -163,6 +163,22 @@ namespace leopard
         }
     }
 
+    /** Numbers of a rank that do not follow those of the rank before are an error on all ranks. */
+    TEST(RanksOfIndexSets, AreInOrder)
+    {
+      IndexSet in_order(3 * n_ranks()), reversed(3 * n_ranks());
+      in_order.add_range(3 * my_rank(), 3 * my_rank() + 3);
+      reversed.add_range(3 * (n_ranks() - 1 - my_rank()), 3 * (n_ranks() - my_rank()));
+      const OwnRange own = own_range(in_order, MPI_COMM_WORLD);
+      EXPECT_EQ(own.first(), 3 * my_rank());
+      EXPECT_EQ(own.n_all(), 3 * n_ranks());
+      EXPECT_EQ(numbers_of(in_order), std::vector<int>({own.first(), own.first() + 1, own.first() + 2}));
+      if (n_ranks() > 1)
+        {
+          EXPECT_THROW(own_range(reversed, MPI_COMM_WORLD), InvalidInput);
+        }
+    }
+
     TEST(RanksOfLooseExchange, NobodyWaits)
     {
       const NothingIsLeft nothing_is_left;
