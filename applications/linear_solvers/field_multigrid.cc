@@ -4,7 +4,7 @@
 #include <applications/base/log.h>
 #include <solvers/base/errors.h>
 #include <solvers/dealii/krylov_coarse_solver.h>
-#include <solvers/distributed/gathered_coarse_solver.h>
+#include <solvers/distributed/mpi/gathered_coarse_solver.h>
 #include <solvers/relaxation/diagonal.h>
 
 #include <deal.II/base/mpi.h>

@@ -3,7 +3,7 @@
 
 #include "block_order.h"
 
-#include <solvers/distributed/ghost_exchange.h>
+#include <solvers/distributed/mpi/ghost_exchange.h>
 #include <solvers/relaxation/tau_scaling.h>
 
 #include <nlohmann/json.hpp>

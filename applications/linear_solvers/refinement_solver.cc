@@ -6,6 +6,7 @@
 #include <applications/base/log.h>
 #include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
+#include <solvers/dealii/index_sets.h>
 #include <solvers/device/device_vector.h>
 #include <solvers/refinement/mixed_multigrid.h>
 #include <solvers/refinement/over_ranks.h>
@@ -50,7 +51,7 @@ namespace leopard
         , local(local_matrix(A_))
         , matrix(local.matrix)
         , order(parameters_, matrix, levels)
-        , exchange(std::make_shared<GhostExchange<double>>(local.owned, local.ghosts, comm_, order.old_row()))
+        , exchange(std::make_shared<GhostExchange<double>>(own_range(local.owned, comm_), numbers_of(local.ghosts), comm_, order.old_row()))
         , omega(parameters_, order.options().omega, matrix, *exchange, comm_)
         , host_x(matrix.n_rows)
         , host_b(matrix.n_rows)

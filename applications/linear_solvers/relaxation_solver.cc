@@ -5,6 +5,7 @@
 #include <applications/base/log.h>
 #include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
+#include <solvers/dealii/index_sets.h>
 #include <solvers/device/device_vector.h>
 #include <solvers/matrix/analysis.h>
 
@@ -110,7 +111,7 @@ namespace leopard
     : A(A_)
     , local(local_matrix(A_))
     , order(parameters, local.matrix, levels, tunes)
-    , exchange(local.owned, local.ghosts, comm_, order.old_row())
+    , exchange(own_range(local.owned, comm_), numbers_of(local.ghosts), comm_, order.old_row())
     , omega(parameters, order.options().omega, local.matrix, exchange, comm_)
     , relaxation(make_relaxation(parameters, local.matrix, omega, order.options(), exchange))
     , comm(comm_)

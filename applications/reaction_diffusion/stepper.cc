@@ -2,6 +2,7 @@
 #include "stepper.h"
 
 #include "engine.h"
+#include "mesh/mesh_hierarchy.h"
 
 #include <solvers/base/errors.h>
 
@@ -222,14 +223,17 @@ namespace leopard::reaction_diffusion
     make_together(ranks.get(), [&] {
       options.validate();
       require_backend_of_several(options, ranks.get());
-      mesh.validate();
-      require(ranks == nullptr || static_cast<int>(ranks->owner.size()) == mesh.n_nodes(),
-              "of " + std::to_string(ranks == nullptr ? 0 : ranks->owner.size()) + " nodes the owners are given",
-              "of as many as the mesh has, " + std::to_string(mesh.n_nodes()));
-      checked_count(static_cast<double>(mesh.n_nodes()) * static_cast<double>(options.diffusion.size()), "values of all fields on the mesh");
-      auto       engine = make_engine(mesh, options, ranks);
-      const long n_own  = ranks != nullptr ? static_cast<long>(ranks->own_nodes().size()) : mesh.n_nodes();
-      implementation = std::make_unique<Implementation>(std::move(engine), options, n_own, mesh.n_nodes(), mesh.largest_row(), mesh.largest_excess());
+      mesh.validate(ranks != nullptr);
+      const int n_own = mesh.n_nodes(), n_of_ranks = ranks != nullptr ? ranks->levels.front().mesh.n_nodes() : n_own;
+      require(n_of_ranks == n_own,
+              "the mesh has " + std::to_string(n_own) + " nodes on a rank, which has shared out one with " + std::to_string(n_of_ranks) + " there",
+              "the same mesh");
+      const int n_all = ranks != nullptr ? ranks->levels.front().n_all : n_own;
+      checked_count(static_cast<double>(n_all) * static_cast<double>(options.diffusion.size()), "values of all fields on the mesh");
+      auto         engine = make_engine(mesh, options, ranks);
+      const double row    = ranks != nullptr ? ranks->largest_row : mesh.largest_row();
+      const double excess = ranks != nullptr ? ranks->largest_excess : mesh.largest_excess();
+      implementation      = std::make_unique<Implementation>(std::move(engine), options, n_own, n_all, row, excess);
     });
     implementation->engine->connect();
   }

@@ -4,7 +4,6 @@
 #include "grid/grid_slabs.h"
 #include "kinetics/kinetics_choice.h"
 #include "mesh/mesh_laplacian.h"
-#include "mesh/mesh_parts.h"
 #include "rules/controller.h"
 
 #include <solvers/block_async/block_async.h>
@@ -17,6 +16,8 @@
 
 namespace leopard::reaction_diffusion
 {
+  class MeshRanks;
+
   /** Diffusion, reaction and method of a Stepper. */
   struct StepperOptions
   {
@@ -64,8 +65,8 @@ namespace leopard::reaction_diffusion
      */
     Stepper(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs = nullptr);
     /**
-     * The same on a mesh. @param mesh whole, on all ranks alike. @param ranks several ranks: arrays are those of
-     * MeshRanks::own_nodes(). make_mesh_ranks() of applications/reaction_diffusion_mpi makes them.
+     * The same on a mesh. @param ranks several ranks: mesh is the rank's part of it, that of their finest level, whose
+     * nodes arrays have. make_mesh_ranks() of applications/reaction_diffusion_mpi makes them.
      */
     Stepper(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks = nullptr);
     ~Stepper();

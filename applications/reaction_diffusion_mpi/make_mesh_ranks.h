@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <applications/reaction_diffusion/mesh/mesh_parts.h>
-#include <solvers/relaxation/relaxation.h>
+#include <applications/reaction_diffusion/mesh/mesh_hierarchy.h>
+#include <solvers/base/backend.h>
 
 #include <mpi.h>
 
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace leopard
 {
   /**
-   * Shares the mesh of a reaction_diffusion::Stepper out over the ranks. Collective. @param owner of each node the
-   * rank, on all ranks alike. @param why_not set, on all ranks alike, where that cannot be: a rank without nodes, or
-   * GPUs that cannot write into one another's memory. @return null then, and for one rank.
-   * @throws DeviceError.
+   * A coarser level with fewer nodes, of all ranks, is whole on every rank: to compute there takes less time than to
+   * exchange values.
    */
-  std::shared_ptr<reaction_diffusion::MeshRanks> make_mesh_ranks(const std::vector<int> &owner, Backend backend, MPI_Comm comm, std::string &why_not);
+  int smallest_shared_level(Backend backend);
+
+  /**
+   * The ranks' parts of a mesh, for a reaction_diffusion::Stepper. Collective.
+   * @param mesh the rank's rows, columns in the numbering of all ranks, in which its nodes follow those of the rank
+   * before. @param with_coarser whether levels for multigrid are wanted. @param why_not set, on all ranks alike, where
+   * that cannot be: a rank without nodes, or GPUs that cannot write into one another's memory. @return null then, and
+   * for one rank. @throws DeviceError; InvalidInput as make_distributed_levels().
+   */
+  std::shared_ptr<reaction_diffusion::MeshRanks> make_mesh_ranks(
+    reaction_diffusion::MeshLaplacian mesh, bool with_coarser, int smallest_shared, Backend backend, MPI_Comm comm, std::string &why_not);
 } // namespace leopard

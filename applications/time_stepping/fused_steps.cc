@@ -124,46 +124,6 @@ namespace leopard
         }
       return result;
     }
-
-    /** Of all ranks, in their order. Collective. */
-    template <typename T>
-    std::vector<T> concatenate(const std::vector<T> &own, MPI_Comm comm)
-    {
-      std::vector<T> result;
-      for (const std::vector<T> &part : dealii::Utilities::MPI::all_gather(comm, own))
-        result.insert(result.end(), part.begin(), part.end());
-      return result;
-    }
-
-    /** Makes the ranks' rows the mesh of all of them. Collective. @return the owner of each node. */
-    std::vector<int> make_whole(MeshLaplacian &mesh, bool asked_for, MPI_Comm comm, std::string &why_not)
-    {
-      // making the levels takes some 100 bytes an entry; a message holds 2^31 bytes
-      const double n_entries = dealii::Utilities::MPI::sum(static_cast<double>(mesh.matrix.columns.size()), comm);
-      const double most      = asked_for ? std::numeric_limits<int>::max() / static_cast<double>(sizeof(double)) : 5e7;
-      if (n_entries > most)
-        {
-          why_not = "each rank that shares a mesh makes its levels from the whole matrix, which has " + std::to_string(static_cast<long>(n_entries)) +
-                    " entries, more than " + std::to_string(static_cast<long>(most)) +
-                    (asked_for ? "" : " ('Engine' = fused tries with more, if the memory suffices)");
-          return {};
-        }
-      std::vector<int> lengths;
-      for (int i = 0; i < mesh.matrix.n_rows; ++i)
-        lengths.push_back(mesh.matrix.row_offsets[i + 1] - mesh.matrix.row_offsets[i]);
-      lengths             = concatenate(lengths, comm);
-      mesh.matrix.columns = concatenate(mesh.matrix.columns, comm);
-      mesh.matrix.values  = concatenate(mesh.matrix.values, comm);
-      mesh.weight         = concatenate(mesh.weight, comm);
-      mesh.coordinates    = concatenate(mesh.coordinates, comm);
-      const std::vector<int> owner =
-        concatenate(std::vector<int>(mesh.matrix.n_rows, static_cast<int>(dealii::Utilities::MPI::this_mpi_process(comm))), comm);
-      mesh.matrix.n_rows = mesh.matrix.n_columns;
-      mesh.matrix.row_offsets.assign(1, 0);
-      for (const int n : lengths)
-        mesh.matrix.row_offsets.push_back(mesh.matrix.row_offsets.back() + n);
-      return owner;
-    }
   } // namespace
 
   std::string
@@ -263,19 +223,23 @@ namespace leopard
     const dealii::IndexSet    free        = free_nodes(copies, comm);
     const std::vector<double> coordinates = discretization.nodes();
     const int                 dimension   = discretization.dimension();
-    domain.mesh                           = std::make_shared<MeshLaplacian>(own_rows(system, problem, free, domain.unknowns));
-    domain.mesh->dimension                = dimension;
+    MeshLaplacian             mesh        = own_rows(system, problem, free, domain.unknowns);
+    mesh.dimension                        = dimension;
     for (const unsigned int i : domain.unknowns)
       {
-        domain.mesh->coordinates.insert(domain.mesh->coordinates.end(), &coordinates[i * dimension], &coordinates[i * dimension] + dimension);
+        mesh.coordinates.insert(mesh.coordinates.end(), &coordinates[i * dimension], &coordinates[i * dimension] + dimension);
         domain.nodes.push_back(free.index_within_set(own.nth_index_in_set(i * n_fields) / n_fields));
       }
     domain.own_nodes = domain.nodes;
-    if (dealii::Utilities::MPI::n_mpi_processes(comm) > 1)
+    if (dealii::Utilities::MPI::n_mpi_processes(comm) == 1)
+      domain.mesh = std::make_shared<const MeshLaplacian>(std::move(mesh));
+    else
       {
-        const std::vector<int> owner = make_whole(*domain.mesh, time.engine == "fused", comm, why_not);
-        if (why_not.empty())
-          domain.mesh_ranks = make_mesh_ranks(owner, backend_of(linear), comm, why_not);
+        const Backend backend      = backend_of(linear);
+        const bool    with_coarser = time.stepping.linear_method != LinearMethod::sweeps;
+        domain.mesh_ranks          = make_mesh_ranks(std::move(mesh), with_coarser, smallest_shared_level(backend), backend, comm, why_not);
+        if (domain.mesh_ranks != nullptr)
+          domain.mesh = {domain.mesh_ranks, &domain.mesh_ranks->levels.front().mesh};
       }
     return domain;
   }

@@ -37,13 +37,13 @@ namespace leopard
     /** Where it steps: on a grid, or (mesh not null) by the rows of a mesh's Laplacian. */
     struct Domain
     {
-      reaction_diffusion::NodeGrid                       grid;
-      std::shared_ptr<reaction_diffusion::GridSlabs>     slabs;      ///< the ranks' parts of the grid; null for one rank
-      std::shared_ptr<reaction_diffusion::MeshLaplacian> mesh;       ///< whole
-      std::shared_ptr<reaction_diffusion::MeshRanks>     mesh_ranks; ///< null for one rank
-      std::vector<dealii::types::global_dof_index>       nodes;      ///< of each of `unknowns`
-      std::vector<unsigned int>                          unknowns;   ///< which of the scalar degrees of freedom that the rank owns are nodes there
-      std::vector<dealii::types::global_dof_index>       own_nodes;  ///< that the rank has in the time loop, in the order of its arrays
+      reaction_diffusion::NodeGrid                             grid;
+      std::shared_ptr<reaction_diffusion::GridSlabs>           slabs;      ///< the ranks' parts of the grid; null for one rank
+      std::shared_ptr<const reaction_diffusion::MeshLaplacian> mesh;       ///< the rank's part
+      std::shared_ptr<reaction_diffusion::MeshRanks>           mesh_ranks; ///< null for one rank
+      std::vector<dealii::types::global_dof_index>             nodes;      ///< of each of `unknowns`
+      std::vector<unsigned int>                    unknowns;  ///< which of the scalar degrees of freedom that the rank owns are nodes there
+      std::vector<dealii::types::global_dof_index> own_nodes; ///< that the rank has in the time loop, in the order of its arrays
     };
 
     /**

@@ -2,10 +2,9 @@
 #include "distributed_aggregation.h"
 
 #include "../base/errors.h"
-#include "../distributed/ghost_exchange.h"
-#include "../distributed/global_numbers.h"
-#include "../matrix/sparse_product.h"
-#include "distributed_levels.h"
+#include "../distributed/mpi/distributed_levels.h"
+#include "../distributed/mpi/ghost_exchange.h"
+#include "index_sets.h"
 #include "own_rows.h"
 
 #include <deal.II/base/mpi.h>
@@ -20,8 +19,6 @@ namespace leopard
 
   namespace
   {
-    using Index = types::global_dof_index;
-
     class AggregationBuilder
     {
     public:
@@ -38,74 +35,63 @@ namespace leopard
       /** Of a level what aggregates are made of. */
       struct Columns
       {
-        IndexSet                               ghosts; ///< all unknowns of a node, or none
+        std::vector<int>                       ghosts; ///< all unknowns of a node, or none
         CrsMatrix<double>                      matrix;
         NearNullSpace                          space; ///< of own unknowns and ghosts
         std::shared_ptr<GhostExchange<double>> communication;
       };
 
-      Columns  columns_of(const DistributedLevel &level, const NearNullSpace &own_space) const;
-      IndexSet whole_nodes(const IndexSet &owned, const IndexSet &ghosts, const NearNullSpace &own_space) const;
-      NearNullSpace
-           with_ghosts(const NearNullSpace &own_space, const IndexSet &owned, const IndexSet &ghosts, const GhostExchange<double> &exchange) const;
-      bool coarsen(DistributedLevel &fine, NearNullSpace &own_space, DistributedLevel &coarse) const;
-      DistributedRows times(const CrsMatrix<double> &A, const DistributedRows &rows, const IndexSet &owned_columns) const;
-      void            hold_free_motions(std::vector<DistributedLevel> &levels, const NearNullSpace &own_space) const;
+      Columns          columns_of(const DistributedLevel &level, const NearNullSpace &own_space) const;
+      std::vector<int> whole_nodes(const OwnRange &own, const std::vector<int> &ghosts, const NearNullSpace &own_space) const;
+      NearNullSpace    with_ghosts(const NearNullSpace &own_space, const OwnRange &own, int n_ghosts, const GhostExchange<double> &exchange) const;
+      bool             coarsen(DistributedLevel &fine, NearNullSpace &own_space, DistributedLevel &coarse) const;
+      void             hold_free_motions(std::vector<DistributedLevel> &levels, const NearNullSpace &own_space) const;
 
       const AggregationOptions &options;
       const int                 n_threads;
       const MPI_Comm            comm;
     };
 
-    IndexSet ghosts_of(const DistributedRows &rows, const IndexSet &owned_columns)
-    {
-      IndexSet ghosts(owned_columns.size());
-      rows.add_ghosts(owned_columns, ghosts);
-      ghosts.compress();
-      return ghosts;
-    }
-
     /** The first unknown of the node of each own unknown, in the numbering of all ranks. */
-    std::vector<double> first_of_nodes(const NearNullSpace &own_space, const IndexSet &owned)
+    std::vector<double> first_of_nodes(const NearNullSpace &own_space, const OwnRange &own)
     {
       const std::vector<int> node_of = nodes_of_rows(own_space);
-      std::vector<double>    result;
-      for (const Index i : owned) // doubles hold numbers of unknowns exactly
-        result.push_back(static_cast<double>(node_of.empty() ? i : owned.nth_index_in_set(own_space.first_of(node_of[result.size()]))));
+      std::vector<double>    result; // doubles hold numbers of unknowns exactly
+      for (int i = 0; i < own.n(); ++i)
+        result.push_back(own.first() + (node_of.empty() ? i : own_space.first_of(node_of[i])));
       return result;
     }
 
-    IndexSet AggregationBuilder::whole_nodes(const IndexSet &owned, const IndexSet &ghosts, const NearNullSpace &own_space) const
+    std::vector<int> AggregationBuilder::whole_nodes(const OwnRange &own, const std::vector<int> &ghosts, const NearNullSpace &own_space) const
     {
       if (own_space.first_row.empty())
         return ghosts;
-      const GhostExchange<double> exchange(owned, ghosts, comm);
+      const GhostExchange<double> exchange(own, ghosts, comm);
       const std::vector<int>      node_of = nodes_of_rows(own_space);
-      std::vector<double>         first   = first_of_nodes(own_space, owned), size;
+      std::vector<double>         first   = first_of_nodes(own_space, own), size;
       for (const int node : node_of)
         size.push_back(own_space.first_of(node + 1) - own_space.first_of(node));
       for (std::vector<double> *numbers : {&first, &size})
         {
-          numbers->resize(owned.n_elements() + ghosts.n_elements());
+          numbers->resize(own.n() + ghosts.size());
           exchange.update_ghosts(numbers->data(), MemorySpace::host);
         }
-      IndexSet result(owned.size());
-      for (std::size_t g = owned.n_elements(); g < first.size(); ++g)
-        result.add_range(static_cast<Index>(first[g]), static_cast<Index>(first[g] + size[g]));
-      result.compress();
+      std::vector<int> result;
+      for (std::size_t g = own.n(); g < first.size(); ++g)
+        for (int i = static_cast<int>(first[g]); i < static_cast<int>(first[g] + size[g]); ++i)
+          if (result.empty() || i > result.back()) // nodes ascend with the ghosts, which may be several unknowns of one
+            result.push_back(i);
       return result;
     }
 
-    NearNullSpace AggregationBuilder::with_ghosts(const NearNullSpace         &own_space,
-                                                  const IndexSet              &owned,
-                                                  const IndexSet              &ghosts,
-                                                  const GhostExchange<double> &exchange) const
+    NearNullSpace
+    AggregationBuilder::with_ghosts(const NearNullSpace &own_space, const OwnRange &own, int n_ghosts, const GhostExchange<double> &exchange) const
     {
-      const std::size_t n_own = owned.n_elements(), n = n_own + ghosts.n_elements(), m = own_space.n_vectors;
+      const std::size_t n_own = own.n(), n = n_own + n_ghosts, m = own_space.n_vectors;
       NearNullSpace     result = own_space;
       if (!own_space.first_row.empty())
         {
-          std::vector<double> first = first_of_nodes(own_space, owned);
+          std::vector<double> first = first_of_nodes(own_space, own);
           first.resize(n);
           exchange.update_ghosts(first.data(), MemorySpace::host);
           for (std::size_t j = n_own; j < n; ++j)
@@ -130,18 +116,11 @@ namespace leopard
     AggregationBuilder::Columns AggregationBuilder::columns_of(const DistributedLevel &level, const NearNullSpace &own_space) const
     {
       Columns result;
-      result.ghosts        = whole_nodes(level.owned, ghosts_of(level.matrix, level.owned), own_space);
-      result.matrix        = level.matrix.number(level.owned, result.ghosts);
-      result.communication = std::make_shared<GhostExchange<double>>(level.owned, result.ghosts, comm);
-      result.space         = with_ghosts(own_space, level.owned, result.ghosts, *result.communication);
+      result.ghosts        = whole_nodes(level.own, level.matrix.ghosts(level.own), own_space);
+      result.matrix        = level.matrix.number(level.own, result.ghosts);
+      result.communication = std::make_shared<GhostExchange<double>>(level.own, result.ghosts, comm);
+      result.space         = with_ghosts(own_space, level.own, static_cast<int>(result.ghosts.size()), *result.communication);
       return result;
-    }
-
-    /** A times the matrix with these rows, one for each column of A. */
-    DistributedRows AggregationBuilder::times(const CrsMatrix<double> &A, const DistributedRows &rows, const IndexSet &owned_columns) const
-    {
-      const IndexSet ghosts = ghosts_of(rows, owned_columns);
-      return DistributedRows(product(A, rows.number(owned_columns, ghosts), n_threads), owned_columns, ghosts);
     }
 
     /**
@@ -155,39 +134,24 @@ namespace leopard
       together(comm, [&] { check_diagonal(aggregates); });
       TentativeProlongation tentative = tentative_prolongation(aggregates.of_row, aggregates.n, own_space, n_threads);
 
-      coarse.owned = Utilities::MPI::create_ascending_partitioning(comm, tentative.prolongation.n_columns)[Utilities::MPI::this_mpi_process(comm)];
-      const Index n_coarse = coarse.owned.size();
-      if (n_coarse == 0 || 4 * n_coarse > 3 * fine.owned.size()) // more than on one rank, as the edges of ranks cut aggregates
+      coarse.own = own_range(tentative.prolongation.n_columns, comm);
+      if (coarse.own.n_all() == 0 || 4l * coarse.own.n_all() > 3l * fine.own.n_all()) // more than on one rank, as the edges of ranks cut aggregates
         return false;
 
-      const auto with_rows_of_ghosts = [&](const DistributedRows &own, const IndexSet &ghosts) {
-        DistributedRows all = own;
-        all.append(own.rows_of_others(fine.owned, ghosts, comm));
-        return all;
-      };
-      const DistributedRows P_0  = with_rows_of_ghosts({tentative.prolongation, coarse.owned, IndexSet(n_coarse)}, columns.ghosts);
-      IndexSet              read = ghosts_of(P_0, coarse.owned);
-      tentative.prolongation     = P_0.number(coarse.owned, read);
-      fine.prolongation = DistributedRows(smoothed_prolongation(aggregates, tentative, n_threads, *columns.communication), coarse.owned, read);
-      fine.restriction  = fine.prolongation->transpose(fine.owned, coarse.owned, comm);
-
-      const DistributedRows AP  = times(columns.matrix, with_rows_of_ghosts(*fine.prolongation, columns.ghosts), coarse.owned);
-      const IndexSet        sum = ghosts_of(*fine.restriction, fine.owned);
-      coarse.matrix             = times(fine.restriction->number(fine.owned, sum), with_rows_of_ghosts(AP, sum), coarse.owned);
-      own_space                 = std::move(tentative.coarse);
+      fine.prolongation = smoothed_prolongation(aggregates, tentative, fine.own, columns.ghosts, coarse.own, *columns.communication, n_threads, comm);
+      fine.restriction  = fine.prolongation->transpose(fine.own, coarse.own, comm);
+      coarse.matrix     = product(
+        *fine.restriction, fine.own, product(fine.matrix, fine.own, *fine.prolongation, coarse.own, comm, n_threads), coarse.own, comm, n_threads);
+      own_space = std::move(tentative.coarse);
       return true;
     }
 
     /** As on one rank, with the whole of the coarsest level on each of them. */
     void AggregationBuilder::hold_free_motions(std::vector<DistributedLevel> &levels, const NearNullSpace &own_space) const
     {
-      DistributedLevel           &level  = levels.back();
-      const IndexSet              ghosts = ghosts_of(level.matrix, level.owned);
-      const GhostExchange<double> exchange(level.owned, ghosts, comm);
-      CrsMatrix<double>           own = level.matrix.number(level.owned, ghosts);
-      const GlobalNumbers         numbers(own, &exchange, comm);
-      CrsMatrix<double>           A = numbers.gathered(own, comm);
-      NearNullSpace               space;
+      DistributedLevel &level = levels.back();
+      CrsMatrix<double> A     = level.matrix.gathered(level.own.n_all(), comm);
+      NearNullSpace     space;
       space.n_vectors = own_space.n_vectors;
       space.values    = gathered(own_space.values, comm);
       if (!own_space.first_row.empty())
@@ -202,7 +166,7 @@ namespace leopard
       if (!leopard::hold_free_motions(A, space, levels.size() > 1))
         return;
       DistributedRows rows;
-      for (const Index i : level.owned)
+      for (int i = level.own.first(); i < level.own.first() + level.own.n(); ++i)
         {
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             {
@@ -228,11 +192,12 @@ namespace leopard
         throw InvalidInput("aggregation: a rank gives " + std::to_string(static_cast<int>(n_vectors.min)) +
                            " vectors of the near null space and another " + std::to_string(static_cast<int>(n_vectors.max)) +
                            "\n  expected: as many on each, of its own rows");
-      space = make_near_null_space(n, options.block_unknowns, options.near_null_space, GhostExchange<double>(A.owned, A.ghosts, comm));
+      space = make_near_null_space(
+        n, options.block_unknowns, options.near_null_space, GhostExchange<double>(own_range(A.owned, comm), numbers_of(A.ghosts), comm));
       std::vector<DistributedLevel> levels(1);
-      levels[0].owned  = A.owned;
-      levels[0].matrix = DistributedRows(A, IndexSet(A.owned.size()));
-      while (static_cast<int>(levels.size()) < options.max_levels && levels.back().owned.size() > static_cast<Index>(options.max_coarse))
+      levels[0].own    = own_range(A.owned, comm);
+      levels[0].matrix = rows_of(A, IndexSet(A.owned.size()));
+      while (static_cast<int>(levels.size()) < options.max_levels && levels.back().own.n_all() > options.max_coarse)
         {
           DistributedLevel coarse;
           if (!coarsen(levels.back(), space, coarse))

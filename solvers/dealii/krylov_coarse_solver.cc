@@ -2,7 +2,7 @@
 #include "krylov_coarse_solver.h"
 
 #include "../base/errors.h"
-#include "../distributed/global_numbers.h"
+#include "../distributed/mpi/global_numbers.h"
 #include "precondition_relaxation.h"
 #include "trilinos_matrix.h"
 
@@ -54,7 +54,7 @@ namespace leopard
     {
       for (int i = 0; i < A.n_rows; ++i)
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          matrix.set(numbers.first + i, numbers.of_column[A.columns[p]], A.values[p]);
+          matrix.set(numbers.own.first() + i, numbers.of_column[A.columns[p]], A.values[p]);
       matrix.compress(VectorOperation::insert);
     }
 
@@ -62,11 +62,11 @@ namespace leopard
     HostMatrix trilinos_matrix(const CrsMatrix<double> &A, const GlobalNumbers &numbers, MPI_Comm comm)
     {
       IndexSet owned(numbers.n());
-      owned.add_range(numbers.first, numbers.first + A.n_rows);
+      owned.add_range(numbers.own.first(), numbers.own.first() + A.n_rows);
       DynamicSparsityPattern pattern(numbers.n(), numbers.n(), owned);
       for (int i = 0; i < A.n_rows; ++i)
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          pattern.add(numbers.first + i, numbers.of_column[A.columns[p]]);
+          pattern.add(numbers.own.first() + i, numbers.of_column[A.columns[p]]);
       HostMatrix matrix;
       matrix.reinit(owned, owned, pattern, comm, false);
       set_values(matrix, A, numbers);

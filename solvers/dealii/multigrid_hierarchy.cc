@@ -2,8 +2,9 @@
 #include "multigrid_hierarchy.h"
 
 #include "../base/errors.h"
-#include "../distributed/ghost_exchange.h"
-#include "distributed_levels.h"
+#include "../distributed/mpi/distributed_levels.h"
+#include "../distributed/mpi/ghost_exchange.h"
+#include "index_sets.h"
 #include "support_points.h"
 
 #include <deal.II/dofs/dof_tools.h>
@@ -16,6 +17,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace leopard
 {
@@ -24,7 +26,7 @@ namespace leopard
   namespace
   {
     using Index     = types::global_dof_index;
-    using CopyPairs = std::vector<std::pair<Index, Index>>; ///< unknowns of the active mesh and of a level
+    using CopyPairs = std::vector<std::pair<int, int>>; ///< unknowns of the active mesh and of a level
 
     template <int dim>
     class Builder
@@ -197,12 +199,12 @@ namespace leopard
       for (const Index i : owned(level))
         if (constraints.is_constrained(i))
           identity.add_index(i);
-      result.matrix = DistributedRows(matrix, identity);
+      result.matrix = rows_of(matrix, identity);
       if (!global)
         {
           interface.compress(VectorOperation::add);
-          result.interface           = DistributedRows(interface);
-          result.interface_transpose = result.interface->transpose(owned(level), owned(level), comm);
+          result.interface           = rows_of(interface);
+          result.interface_transpose = result.interface->transpose(result.own, result.own, comm);
         }
     }
 
@@ -254,7 +256,7 @@ namespace leopard
                     const std::size_t begin = entries.size(); // two parents may be one
                     for (unsigned int j = 0; j < n; ++j)
                       if (std::abs(matrix(i, j)) > 1e-14 && !constrained.is_boundary_index(fine - 1, parent[j]))
-                        add_to_row(entries, begin, {child[i], original(parent[j]), matrix(i, j)});
+                        add_to_row(entries, begin, {static_cast<int>(child[i]), static_cast<int>(original(parent[j])), matrix(i, j)});
                   }
               }
           }
@@ -276,7 +278,7 @@ namespace leopard
     {
       // the second of these lists: the active mesh's unknown is this rank's and the level's another's; the third: the
       // other way round
-      std::array<std::vector<CopyPairs>, 3> lists;
+      std::array<std::vector<std::vector<std::pair<Index, Index>>>, 3> lists;
       internal::MGTransfer::fill_copy_indices(dof_handler, &constrained, lists[0], lists[1], lists[2], true);
       std::vector<CopyPairs> copies(finest - coarsest + 1);
       for (unsigned int l = 0; l < copies.size(); ++l)
@@ -291,17 +293,17 @@ namespace leopard
       std::vector<DistributedLevel> levels(finest - coarsest + 1);
       for (unsigned int l = 0; l < levels.size(); ++l)
         {
-          levels[l].owned = owned(coarsest + l);
+          levels[l].own = own_range(owned(coarsest + l), comm);
           if (is_active(coarsest + l))
-            levels[l].matrix = DistributedRows(A, constrained_rows);
+            levels[l].matrix = rows_of(A, constrained_rows);
           else
             assemble(coarsest + l, cell_matrix, levels[l]);
           if (l > 0)
             {
-              const IndexSet &coarse = owned(coarsest + l - 1), &fine = owned(coarsest + l);
+              const OwnRange &coarse = levels[l - 1].own, &fine = levels[l].own;
               levels[l].prolongation = DistributedRows(prolongation(coarsest + l), fine, comm);
               if (is_active(coarsest + l))
-                levels[l].prolongation->clear_rows(fine, constrained_rows);
+                levels[l].prolongation->clear_rows(fine, numbers_of(constrained_rows));
               if (distributed)
                 levels[l].restriction = levels[l].prolongation->transpose(fine, coarse, comm);
             }
@@ -314,26 +316,28 @@ namespace leopard
     {
       const std::vector<CopyPairs> copies = global ? std::vector<CopyPairs>(levels.size()) : find_copies();
       add_ghosts(levels);
-      IndexSet global_ghosts = A.ghosts;
+      const OwnRange   active_own    = own_range(A.owned, comm);
+      std::vector<int> active_ghosts = numbers_of(A.ghosts);
       for (unsigned int l = 0; l < levels.size(); ++l)
         {
-          for (const auto &[active, of_level] : copies[l])
-            if (!levels[l].owned.is_element(of_level))
-              levels[l].ghosts.add_index(of_level);
-            else if (!A.owned.is_element(active))
-              global_ghosts.add_index(active);
-          levels[l].ghosts.compress();
+          std::set<int> of_level, of_active; // that copying reads of other ranks
+          for (const auto &[active, number] : copies[l])
+            if (!levels[l].own.contains(number))
+              of_level.insert(number);
+            else if (!active_own.contains(active))
+              of_active.insert(active);
+          add_numbers(levels[l].ghosts, {of_level.begin(), of_level.end()});
+          add_numbers(active_ghosts, {of_active.begin(), of_active.end()});
         }
-      global_ghosts.compress();
 
       MultigridHierarchy hierarchy;
       for (unsigned int l = 0; l < levels.size(); ++l)
         {
           MultigridLevel level = numbered_level(levels, l, distributed, comm);
-          for (const auto &[active, of_level] : copies[l])
+          for (const auto &[active, number] : copies[l])
             {
-              level.global_rows.push_back(local_index(active, A.owned, global_ghosts));
-              level.level_rows.push_back(local_index(of_level, levels[l].owned, levels[l].ghosts));
+              level.global_rows.push_back(local_index(active, active_own, active_ghosts));
+              level.level_rows.push_back(local_index(number, levels[l].own, levels[l].ghosts));
             }
           level.coordinates = coordinates(coarsest + l);
           level.dim         = dim;
@@ -341,9 +345,9 @@ namespace leopard
         }
       if (!global)
         {
-          hierarchy.matrix = DistributedRows(A, constrained_rows).number(A.owned, global_ghosts);
+          hierarchy.matrix = rows_of(A, constrained_rows).number(active_own, active_ghosts);
           if (distributed)
-            hierarchy.communication = std::make_shared<GhostExchange<double>>(A.owned, global_ghosts, comm);
+            hierarchy.communication = std::make_shared<GhostExchange<double>>(active_own, active_ghosts, comm);
         }
       return hierarchy;
     }

@@ -2,7 +2,7 @@
 #include "precondition_aggregation.h"
 
 #include "../base/errors.h"
-#include "../distributed/gathered_coarse_solver.h"
+#include "../distributed/mpi/gathered_coarse_solver.h"
 #include "distributed_aggregation.h"
 #include "own_rows.h"
 

@@ -4,12 +4,13 @@
 #include "../base/errors.h"
 #include "../base/norms.h"
 #include "../device/device_vector.h"
-#include "../distributed/ghost_exchange.h"
+#include "../distributed/mpi/ghost_exchange.h"
 #include "../matrix/scaled_matrix.h"
 #include "../refinement/inner_solver.h"
 #include "../refinement/over_ranks.h"
 #include "../relaxation/tau_scaling.h"
 #include "../relaxation/with_ghosts.h"
+#include "index_sets.h"
 #include "own_rows.h"
 
 #include <deal.II/base/multithread_info.h>
@@ -275,7 +276,7 @@ namespace leopard
           make_relaxable(local.matrix);
           local.matrix.validate();
         });
-        const GhostExchange<double> exchange(local.owned, local.ghosts, comm);
+        const GhostExchange<double> exchange(own_range(local.owned, comm), numbers_of(local.ghosts), comm);
         tau          = tau_of(local.matrix, exchange, chosen, dealii::Utilities::MPI::this_mpi_process(comm));
         chosen.omega = tau.omega;
       }
@@ -283,7 +284,7 @@ namespace leopard
       local = local_matrix(A);
       made  = std::make_unique<Data>(std::move(local.matrix), chosen);
     });
-    made->communication             = std::make_shared<const GhostExchange<double>>(local.owned, local.ghosts, comm, made->old_row);
+    made->communication = std::make_shared<const GhostExchange<double>>(own_range(local.owned, comm), numbers_of(local.ghosts), comm, made->old_row);
     const std::vector<double> scale = made->scale();
     together(comm, [&] { made->make_relaxation(scale); });
     made->n_global_rows = A.m();

@@ -8,9 +8,11 @@
 #include <applications/reaction_diffusion_mpi/make_mesh_ranks.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device_array.h>
+#include <solvers/distributed/mpi/own_range.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 namespace leopard::reaction_diffusion
@@ -29,41 +31,88 @@ namespace leopard::reaction_diffusion
       return owner;
     }
 
-    /** The rank's part of fields on the whole mesh. */
-    Vector own_part(const MeshRanks &ranks, const Vector &whole)
+    /** Of each node the number that it has where those of a rank follow those of the one before. */
+    std::vector<int> numbers_by(const std::vector<int> &owner)
     {
-      const std::size_t n = ranks.owner.size();
-      Vector            part;
-      for (std::size_t field = 0; field < whole.size() / n; ++field)
-        for (const int i : ranks.own_nodes())
-          part.push_back(whole[field * n + i]);
-      return part;
+      std::vector<int> order(owner.size()), number(owner.size());
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return owner[a] < owner[b]; });
+      for (std::size_t k = 0; k < order.size(); ++k)
+        number[order[k]] = static_cast<int>(k);
+      return number;
+    }
+
+    /** A rank's rows, as make_mesh_ranks() wants them. */
+    MeshLaplacian own_rows(const MeshLaplacian &mesh, const std::vector<int> &owner)
+    {
+      const std::vector<int> number = numbers_by(owner);
+      MeshLaplacian          result;
+      result.dimension        = mesh.dimension;
+      result.matrix.n_columns = mesh.n_nodes();
+      for (int i = 0; i < mesh.n_nodes(); ++i)
+        if (owner[i] == my_rank())
+          {
+            for (int p = mesh.matrix.row_offsets[i]; p < mesh.matrix.row_offsets[i + 1]; ++p)
+              {
+                result.matrix.columns.push_back(number[mesh.matrix.columns[p]]);
+                result.matrix.values.push_back(mesh.matrix.values[p]);
+              }
+            result.matrix.row_offsets.push_back(static_cast<int>(result.matrix.columns.size()));
+            result.weight.push_back(mesh.weight[i]);
+            for (int d = 0; d < mesh.dimension && !mesh.coordinates.empty(); ++d)
+              result.coordinates.push_back(mesh.coordinates[static_cast<std::size_t>(i) * mesh.dimension + d]);
+          }
+      result.matrix.n_rows = static_cast<int>(result.weight.size());
+      return result;
+    }
+
+    /** A mesh that ranks share; of one rank, ranks is null. */
+    struct SharedMesh
+    {
+      std::vector<int>           owner;
+      std::shared_ptr<MeshRanks> ranks;
+
+      const MeshLaplacian &part() const { return ranks->levels.front().mesh; }
+
+      /** The rank's part of fields on the whole mesh. */
+      Vector own(const Vector &whole) const
+      {
+        const std::size_t n = owner.size();
+        Vector            part;
+        for (std::size_t field = 0; field < whole.size() / n; ++field)
+          for (std::size_t i = 0; i < n; ++i)
+            if (owner[i] == my_rank())
+              part.push_back(whole[field * n + i]);
+        return part;
+      }
+    };
+
+    SharedMesh
+    share(const MeshLaplacian &mesh, const std::vector<int> &owner, int smallest_shared, Backend backend = Backend::host, bool with_coarser = true)
+    {
+      std::string why_not;
+      SharedMesh  result = {owner, make_mesh_ranks(own_rows(mesh, owner), with_coarser, smallest_shared, backend, MPI_COMM_WORLD, why_not)};
+      EXPECT_EQ(why_not, "");
+      EXPECT_EQ(result.ranks == nullptr, n_ranks() == 1);
+      return result;
     }
 
     class MeshRanksTest : public BackendTest
     {
     protected:
-      /** @param smallest_shared as of MeshRanks. */
-      std::shared_ptr<MeshRanks> ranks_for(const std::vector<int> &owner, int smallest_shared)
-      {
-        std::string why_not;
-        const auto  made = make_mesh_ranks(owner, GetParam(), MPI_COMM_WORLD, why_not);
-        EXPECT_EQ(why_not, "");
-        EXPECT_EQ(made == nullptr, n_ranks() == 1);
-        return made != nullptr ? std::make_shared<MeshRanks>(owner, smallest_shared, my_rank(), n_ranks(), made->transport) : nullptr;
-      }
-
       /** Steps on all ranks and on one alone. @param more times as many sweeps or cycles as there may be, at most. */
-      void compare(const MeshLaplacian              &mesh,
-                   const std::shared_ptr<MeshRanks> &ranks,
-                   StepperOptions                    options,
-                   const Vector                     &initial,
-                   double                            time,
-                   double                            bound,
-                   const std::string                &what,
-                   double                            more = 4.)
+      void compare(const MeshLaplacian    &mesh,
+                   const std::vector<int> &owner,
+                   int                     smallest_shared,
+                   StepperOptions          options,
+                   const Vector           &initial,
+                   double                  time,
+                   double                  bound,
+                   const std::string      &what,
+                   double                  more = 4.)
       {
-        if (ranks == nullptr)
+        const SharedMesh shared = share(mesh, owner, smallest_shared, GetParam(), options.stepping.linear_method != LinearMethod::sweeps);
+        if (shared.ranks == nullptr)
           GTEST_SKIP() << "one rank";
         options.backend   = GetParam();
         options.n_threads = 2;
@@ -72,8 +121,8 @@ namespace leopard::reaction_diffusion
         on_host.backend        = Backend::host;
         const Vector whole     = solution_at(mesh, on_host, initial, time, &whole_totals);
 
-        Stepper      stepper(mesh, options, ranks);
-        const Vector mine = own_part(*ranks, initial), expected = own_part(*ranks, whole);
+        Stepper      stepper(shared.part(), options, shared.ranks);
+        const Vector mine = shared.own(initial), expected = shared.own(whole);
         EXPECT_EQ(stepper.n_nodes() * stepper.n_species(), static_cast<long>(mine.size()));
         stepper.start(mine.data());
         const double slack = options.stepping.error_controlled ? 1e-12 * time : 0.5 * options.stepping.step_size;
@@ -112,7 +161,8 @@ namespace leopard::reaction_diffusion
             options.stepping.newton_floor  = 1e-13;
             options.local_iterations       = 3;
             compare(mesh.laplacian,
-                    ranks_for(owners_of(mesh, n_ranks(), false), smallest_shared),
+                    owners_of(mesh, n_ranks(), false),
+                    smallest_shared,
                     options,
                     smooth_fields(mesh),
                     4. * dt,
@@ -132,7 +182,7 @@ namespace leopard::reaction_diffusion
     StepperOptions  options        = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);
     options.stepping.linear_method = LinearMethod::sweeps;
     options.stepping.newton_floor  = 1e-13;
-    compare(mesh.laplacian, ranks_for(owners_of(mesh, n_ranks(), true), nobody), options, smooth_fields(mesh), 4e-4, 1e-8, "scattered", 10.);
+    compare(mesh.laplacian, owners_of(mesh, n_ranks(), true), nobody, options, smooth_fields(mesh), 4e-4, 1e-8, "scattered", 10.);
   }
 
   TEST_P(MeshRanksTest, ErrorControlledStepsAreThoseOfOneRank)
@@ -147,56 +197,53 @@ namespace leopard::reaction_diffusion
     options.stepping.error_controlled = true;
     options.stepping.error_tolerance  = 1e-4;
     options.stepping.newton_tolerance = 1e-8;
-    compare(with_coordinates, ranks_for(owners_of(mesh, n_ranks(), false), 100), options, smooth_fields(mesh), 0.05, 1e-5, "error-controlled");
+    compare(with_coordinates, owners_of(mesh, n_ranks(), false), 100, options, smooth_fields(mesh), 0.05, 1e-5, "error-controlled");
   }
 
   /**
-   * A rank sends each neighbour the nodes that its rows of matrix and transfers read, once, and other ranks nothing:
-   * counted on the levels of the whole mesh.
+   * A rank sends each neighbour the nodes that its rows of matrix and transfers read, once, and other ranks nothing.
    */
   TEST_P(MeshRanksTest, NeighboursGetTheirGhostsAndNobodyElseAnything)
   {
-    constexpr int                n_fields = 2;
-    const Triangles              mesh(60, 0.2, 8);
-    const std::vector<MeshLevel> whole = make_levels(mesh.laplacian);
+    constexpr int   n_fields = 2;
+    const Triangles mesh(60, 0.2, 8);
     for (const bool scattered : {false, true})
       {
-        const auto ranks = ranks_for(owners_of(mesh, n_ranks(), scattered), 1);
-        if (ranks == nullptr)
+        const SharedMesh shared = share(mesh.laplacian, owners_of(mesh, n_ranks(), scattered), 1, GetParam());
+        if (shared.ranks == nullptr)
           GTEST_SKIP() << "one rank";
-        const std::vector<MeshLevel> levels = make_levels(mesh.laplacian, true, ranks.get());
+        const std::vector<MeshLevel> &levels = shared.ranks->levels;
         for (std::size_t l = 0; l < levels.size() && levels[l].part.shared; ++l)
           {
-            const std::vector<int>       &owner = levels[l].owner;
-            std::set<std::pair<int, int>> sent, ghosts; // with the other rank
-            const auto                    read = [&](const CrsMatrix<double> &A, const std::vector<int> &row_owner) {
-              for (int i = 0; i < A.n_rows; ++i)
-                for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-                  if (const int j = A.columns[p]; owner[j] == my_rank() && row_owner[i] != my_rank())
-                    sent.insert({row_owner[i], j});
-                  else if (owner[j] != my_rank() && row_owner[i] == my_rank())
-                    ghosts.insert({owner[j], j});
-            };
-            read(whole[l].mesh.matrix, owner);
-            if (l + 1 < levels.size())
-              read(whole[l].restriction, levels[l + 1].owner);
-            if (l > 0)
-              read(whole[l - 1].prolongation, levels[l - 1].owner);
-
-            const ExchangePattern &pattern  = levels[l].part.pattern;
-            int                    is_wrong = pattern.sent.size() != sent.size() || pattern.received.size() != ghosts.size();
+            const MeshLevel &level = levels[l];
+            const OwnRange   own   = own_range(level.mesh.n_nodes(), MPI_COMM_WORLD);
+            const int        n_own = own.n(), n_ghosts = level.mesh.matrix.n_columns - n_own;
+            EXPECT_EQ(own.n_all(), level.n_all);
+            std::set<int> read; // ghosts
+            for (const CrsMatrix<double> *A : {&level.mesh.matrix, &level.restriction, l > 0 ? &levels[l - 1].prolongation : &level.mesh.matrix})
+              for (const int column : A->columns)
+                if (column >= n_own)
+                  read.insert(column);
+            EXPECT_EQ(static_cast<int>(read.size()), n_ghosts) << "level " << l;
+            const ExchangePattern &pattern = level.part.pattern;
+            ASSERT_EQ(static_cast<int>(pattern.received.size()), n_ghosts);
+            std::vector<int> wanted(n_ranks(), 0), sent(n_ranks(), 0), wanted_of_this(n_ranks());
+            for (const auto &from : pattern.from)
+              wanted[from.rank] = from.count;
+            for (const auto &to : pattern.to)
+              sent[to.rank] = to.count;
+            MPI_Alltoall(wanted.data(), 1, MPI_INT, wanted_of_this.data(), 1, MPI_INT, MPI_COMM_WORLD);
+            int is_wrong = sent != wanted_of_this;
             MPI_Allreduce(MPI_IN_PLACE, &is_wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-            ASSERT_EQ(is_wrong, 0) << "level " << l << ": " << pattern.sent.size() << " nodes are sent, " << sent.size() << " are read, "
-                                   << pattern.received.size() << " are received, " << ghosts.size() << " are ghosts";
-            MeshGhosts exchange(levels[l].part, ranks.get());
+            ASSERT_EQ(is_wrong, 0) << "level " << l << ": ranks do not send as many nodes as others read";
+
+            MeshGhosts exchange(level.part, shared.ranks.get());
             exchange.connect(n_fields);
             Vector v;
-            for (int i = 0; i < static_cast<int>(owner.size()); ++i)
-              if (owner[i] == my_rank())
-                v.insert(v.end(), {1. * i, -1. * i});
-            const std::size_t n_own  = v.size();
-            const Traffic     before = ranks->transport->traffic();
-            v.resize(n_own + n_fields * ghosts.size(), 0.5);
+            for (int i = own.first(); i < own.first() + n_own; ++i)
+              v.insert(v.end(), {1. * i, -1. * i});
+            const Traffic before = shared.ranks->transport->traffic();
+            v.resize(v.size() + n_fields * n_ghosts, 0.5);
             if (GetParam() == Backend::cuda)
               {
                 const device::Array<double> there(v);
@@ -205,20 +252,24 @@ namespace leopard::reaction_diffusion
               }
             else
               exchange.update(v.data());
-            std::size_t e = n_own;
-            for (const auto &[rank, node] : ghosts)
-              {
-                ASSERT_EQ(v[e++], 1. * node) << "level " << l << ", from rank " << rank;
-                ASSERT_EQ(v[e++], -1. * node);
-              }
-            const Traffic &after = ranks->transport->traffic();
-            EXPECT_EQ(after.bytes - before.bytes, sizeof(double) * n_fields * sent.size()) << "level " << l;
+            const Traffic &after = shared.ranks->transport->traffic();
+            EXPECT_EQ(after.bytes - before.bytes, sizeof(double) * n_fields * pattern.sent.size()) << "level " << l;
             EXPECT_EQ(after.calls, before.calls + 1);
+            int last = -1;
+            for (const auto &from : pattern.from)
+              for (int k = from.offset; k < from.offset + from.count; ++k)
+                {
+                  const int place = n_fields * pattern.received[k], node = static_cast<int>(v[place]);
+                  ASSERT_EQ(own.owner_of(node), from.rank) << "level " << l;
+                  ASSERT_EQ(v[place + 1], -1. * node);
+                  ASSERT_GT(node, last) << "each once";
+                  last = node;
+                }
             if (!scattered && l == 0)
               {
                 for (const auto &to : pattern.to)
                   EXPECT_EQ(std::abs(to.rank - my_rank()), 1) << "of stripes only those beside this one";
-                EXPECT_LE(sent.size(), 2u * 3u * 61u) << "some lines of nodes a side, not " << owner.size();
+                EXPECT_LE(pattern.sent.size(), 2u * 3u * 61u) << "some lines of nodes a side, not " << level.n_all;
               }
           }
       }
@@ -231,22 +282,24 @@ namespace leopard::reaction_diffusion
       GTEST_SKIP() << "replays of a graph do not count";
     const Triangles mesh(60, 0.2, 8);
     StepperOptions  options = fixed_steps(GetParam(), Scheme::bdf2, 2e-5);
-    const auto      ranks   = ranks_for(owners_of(mesh, n_ranks(), false), nobody);
-    if (ranks == nullptr)
+    const auto      shared  = share(mesh.laplacian, owners_of(mesh, n_ranks(), false), nobody, GetParam(), false);
+    if (shared.ranks == nullptr)
       GTEST_SKIP() << "one rank";
+    const std::vector<int> &owner  = shared.owner;
     options.n_threads              = 1;
     options.stepping.linear_method = LinearMethod::sweeps;
     std::set<std::pair<int, int>> sent; // the reader and the node
     const CrsMatrix<double>      &A = mesh.laplacian.matrix;
     for (int i = 0; i < A.n_rows; ++i)
       for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-        if (const int j = A.columns[p]; ranks->owner[j] == my_rank() && ranks->owner[i] != my_rank())
-          sent.insert({ranks->owner[i], j});
-    Stepper stepper(mesh.laplacian, options, ranks);
-    stepper.start(own_part(*ranks, smooth_fields(mesh)).data());
-    const Traffic before = ranks->transport->traffic();
+        if (const int j = A.columns[p]; owner[j] == my_rank() && owner[i] != my_rank())
+          sent.insert({owner[i], j});
+    EXPECT_EQ(shared.ranks->levels.front().part.pattern.sent.size(), sent.size());
+    Stepper stepper(shared.part(), options, shared.ranks);
+    stepper.start(shared.own(smooth_fields(mesh)).data());
+    const Traffic before = shared.ranks->transport->traffic();
     stepper.advance(6e-5, 100, 1e-5);
-    const Traffic    &after     = ranks->transport->traffic();
+    const Traffic    &after     = shared.ranks->transport->traffic();
     const std::size_t of_ghosts = 2 * sizeof(double) * sent.size(), of_sums = Sums::n * sizeof(double) * (n_ranks() - 1);
     const long        n_exchanges = after.calls - before.calls;
     EXPECT_GT(n_exchanges, stepper.totals().sweeps);
@@ -274,7 +327,8 @@ namespace leopard::reaction_diffusion
                 u.push_back(0.5 + 0.1 * c + 0.05 * std::sin(i));
             }
           compare(mesh.laplacian,
-                  ranks_for(owners_of(mesh, n_ranks(), false), 100),
+                  owners_of(mesh, n_ranks(), false),
+                  100,
                   options,
                   u,
                   10. * options.stepping.step_size,
@@ -313,7 +367,7 @@ namespace leopard::reaction_diffusion
         options.stepping.linear_method = method;
         options.stepping.newton_floor  = 1e-13;
         for (const int smallest_shared : {1, nobody})
-          compare(mesh, ranks_for(owner, smallest_shared), options, initial, 10. * options.stepping.step_size, 1e-8, "components");
+          compare(mesh, owner, smallest_shared, options, initial, 10. * options.stepping.step_size, 1e-8, "components");
       }
   }
 
@@ -331,8 +385,7 @@ namespace leopard::reaction_diffusion
         options.kinetics.gamma         = 300.;
         options.stepping.newton_floor  = 1e-13;
         for (const int smallest_shared : {1, nobody})
-          compare(
-            mesh.laplacian, ranks_for(owner, smallest_shared), options, smooth_fields(mesh), 0.03, 1e-8, std::to_string(n) + " nodes a side", 20.);
+          compare(mesh.laplacian, owner, smallest_shared, options, smooth_fields(mesh), 0.03, 1e-8, std::to_string(n) + " nodes a side", 20.);
       }
   }
 
@@ -340,9 +393,10 @@ namespace leopard::reaction_diffusion
   {
     const Triangles      mesh(30, 0.2, 4);
     const StepperOptions options = fixed_steps(GetParam(), Scheme::bdf2, 1e-3);
-    const auto           ranks   = ranks_for(owners_of(mesh, n_ranks(), false), 100);
-    const Vector         whole = smooth_fields(mesh), mine = ranks != nullptr ? own_part(*ranks, whole) : whole;
-    Stepper              first(mesh.laplacian, options, ranks), second(mesh.laplacian, options, ranks);
+    const SharedMesh     shared  = share(mesh.laplacian, owners_of(mesh, n_ranks(), false), 100, GetParam());
+    const MeshLaplacian &part    = shared.ranks != nullptr ? shared.part() : mesh.laplacian;
+    const Vector         mine    = shared.own(smooth_fields(mesh));
+    Stepper              first(part, options, shared.ranks), second(part, options, shared.ranks);
     first.start(mine.data());
     first.advance(0.01, 1000, 5e-4);
     ASSERT_EQ(first.state().step_sizes.size(), 2u); // BDF2 and its error estimate need three solutions
@@ -360,101 +414,164 @@ namespace leopard::reaction_diffusion
     EXPECT_EQ(second.step_number(), 20);
   }
 
-  /**
-   * Matrix and transfers of a part times a vector with its ghosts are the rows of the whole ones times the whole
-   * vector.
-   */
-  TEST(MeshParts, ActAsTheWhole)
+  namespace
   {
-    const Triangles mesh(45, 0.2, 5);
-    for (const int n : {2, 3, 5})
-      for (const bool scattered : {false, true})
-        for (const int smallest_shared : {1, 200, nobody})
-          {
-            const std::vector<int>              owner = owners_of(mesh, n, scattered);
-            std::vector<std::vector<MeshLevel>> parts;
-            std::vector<MeshLevel>              whole;
-            for (int r = 0; r < n; ++r)
-              {
-                const MeshRanks ranks(owner, smallest_shared, r, n, nullptr);
-                parts.push_back(make_levels(mesh.laplacian, true, &ranks));
-              }
-            whole = make_levels(mesh.laplacian);
-            ASSERT_GE(whole.size(), 3u);
-            const auto own_nodes = [&](std::size_t l, int r) { // of all levels: that they are whole does not change who owns what
-              std::vector<int> nodes;
-              for (int i = 0; i < whole[l].mesh.n_nodes(); ++i)
-                if (parts[0][l].owner[i] == r)
-                  nodes.push_back(i);
-              return nodes;
-            };
-            const auto value = [](int node) { return std::sin(1. + node); };
-            // what a rank has of value() on a level, its ghosts filled by an exchange
-            const auto values_of = [&](std::size_t l, int r) {
-              const MeshPart &part = parts[r][l].part;
-              Vector          result;
-              if (part.shared)
-                for (const int i : own_nodes(l, r))
-                  result.push_back(value(i));
-              else
-                for (int i = 0; i < whole[l].mesh.n_nodes(); ++i)
-                  result.push_back(!part.gathered || parts[r][l].owner[i] == r ? value(i) : 0.);
-              result.resize(result.size() + (part.shared ? part.pattern.received.size() : 0), 0.);
-              for (const auto &from : part.pattern.from)
-                {
-                  const std::vector<int> own    = own_nodes(l, from.rank);
-                  const ExchangePattern &theirs = parts[from.rank][l].part.pattern;
-                  const auto             to = std::find_if(theirs.to.begin(), theirs.to.end(), [&](const auto &other) { return other.rank == r; });
-                  EXPECT_NE(to, theirs.to.end());
-                  EXPECT_EQ(to->count, from.count);
-                  for (int k = 0; k < from.count; ++k)
-                    {
-                      const int node                                 = theirs.sent[to->offset + k];
-                      result[part.pattern.received[from.offset + k]] = value(part.shared ? own[node] : node);
-                    }
+    /** What a rank has of a vector on a level, with ghosts; on the first whole level that of all ranks. */
+    Vector complete(const MeshLevel &level, const OwnRange &own, MeshRanks *ranks, const Vector &of_own)
+    {
+      const int n_rows = level.mesh.n_nodes();
+      Vector    v(level.mesh.matrix.n_columns, 0.);
+      std::copy(of_own.begin(), of_own.end(), v.begin() + (level.part.shared ? 0 : own.first()));
+      EXPECT_EQ(n_rows, level.part.shared ? own.n() : level.n_all);
+      MeshGhosts exchange(level.part, ranks);
+      exchange.connect(1);
+      exchange.update(v.data());
+      exchange.gather(v.data());
+      return v;
+    }
+
+    Vector times(const CrsMatrix<double> &A, const Vector &x)
+    {
+      EXPECT_EQ(A.n_columns, static_cast<int>(x.size()));
+      Vector y(A.n_rows);
+      multiply(A, x.data(), y.data());
+      return y;
+    }
+
+    /** A rank's own part of a vector on a level that may be whole. */
+    Vector own_of(const MeshLevel &level, const OwnRange &own, const Vector &v)
+    {
+      const auto begin = v.begin() + (level.part.shared ? 0 : own.first());
+      return Vector(begin, begin + own.n());
+    }
+
+    double sum_of_ranks(const Vector &weight, const Vector &x, const Vector &y)
+    {
+      double sum = 0.;
+      for (std::size_t i = 0; i < x.size(); ++i)
+        sum += weight[i] * x[i] * y[i];
+      MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+      return sum;
+    }
+  } // namespace
+
+  /**
+   * L_c = R L P over all ranks, R is the adjoint of P by the masses, constants survive, and there are hardly more nodes
+   * than of the levels of the whole mesh.
+   */
+  TEST(DistributedMeshLevels, AreGalerkinProductsOfAllRanks)
+  {
+    const Triangles mesh(70, 0.2, 5);
+    MeshLaplacian   with_coordinates = mesh.laplacian;
+    for (const auto &[x, y] : mesh.nodes)
+      with_coordinates.coordinates.insert(with_coordinates.coordinates.end(), {x, y});
+    const std::vector<MeshLevel> whole = make_levels(mesh.laplacian);
+    ASSERT_GE(whole.size(), 3u);
+    std::vector<int> apart; // of four ranks no node has a neighbour of its own rank
+    for (int i = 0; i < mesh.laplacian.n_nodes(); ++i)
+      apart.push_back((i % 70 % 2 + 2 * (i / 70 % 2)) % n_ranks());
+    for (const auto &owner : {owners_of(mesh, n_ranks(), false), owners_of(mesh, n_ranks(), true), apart})
+      for (const int smallest_shared : {1, 200, nobody})
+        {
+          const SharedMesh shared = share(with_coordinates, owner, smallest_shared);
+          if (shared.ranks == nullptr)
+            GTEST_SKIP() << "one rank";
+          MeshRanks *const              ranks  = shared.ranks.get();
+          const std::vector<MeshLevel> &levels = ranks->levels;
+          EXPECT_TRUE(levels[0].part.shared);
+          EXPECT_LE(levels.back().n_all, coarse_nodes);
+          if (owner == apart && n_ranks() == 4)
+            {
+              EXPECT_TRUE(levels[1].part.gathered);
+              EXPECT_EQ(levels[1].n_all, levels[0].n_all);
+            }
+          const bool in_stripes = owner == owners_of(mesh, n_ranks(), false);
+          if (in_stripes)
+            {
+              EXPECT_EQ(levels[1].part.shared, smallest_shared != nobody);
+            }
+          for (std::size_t l = 0; l < std::min(levels.size(), whole.size()) && in_stripes; ++l)
+            EXPECT_LE(levels[l].n_all, (l == 1 ? 1.3 : 1.5) * whole[l].n_all) << "level " << l;
+          for (std::size_t l = 0; l < levels.size(); ++l)
+            {
+              const MeshLevel &level = levels[l];
+              EXPECT_NO_THROW(level.mesh.validate(level.part.shared));
+              if (!level.part.shared)
+                { // the same on all ranks
+                  expect_same(static_cast<double>(level.n_all), "nodes");
+                  expect_same(std::accumulate(level.mesh.matrix.values.begin(), level.mesh.matrix.values.end(), 0.), "sum of the matrix");
+                  expect_same(std::accumulate(level.mesh.coordinates.begin(), level.mesh.coordinates.end(), 0.), "sum of the coordinates");
+                  continue;
                 }
-              return result;
-            };
-            const auto expect_rows = [&](const CrsMatrix<double> &A, const CrsMatrix<double> &A_part, const Vector &x, const std::vector<int> &rows) {
-              Vector whole_x, whole_y(A.n_rows), y(A_part.n_rows);
-              for (int i = 0; i < A.n_columns; ++i)
-                whole_x.push_back(value(i));
-              multiply(A, whole_x.data(), whole_y.data());
-              ASSERT_EQ(static_cast<int>(x.size()), A_part.n_columns);
-              multiply(A_part, x.data(), y.data());
-              const bool all = A_part.n_rows == A.n_rows;
-              ASSERT_TRUE(all || A_part.n_rows == static_cast<int>(rows.size()));
-              for (std::size_t t = 0; t < rows.size(); ++t)
-                ASSERT_NEAR(y[all ? rows[t] : t], whole_y[rows[t]], 1e-12 * (1. + std::abs(whole_y[rows[t]])));
-            };
-            for (int r = 0; r < n; ++r)
-              {
-                ASSERT_EQ(parts[r].size(), whole.size());
-                EXPECT_TRUE(parts[r][0].part.shared);
-                for (std::size_t l = 0; l < whole.size(); ++l)
-                  {
-                    const bool all_own_some = MeshRanks::why_not(parts[0][l].owner, n).empty();
-                    EXPECT_EQ(parts[r][l].part.shared,
-                              l == 0 || (parts[r][l - 1].part.shared && whole[l].mesh.n_nodes() >= smallest_shared && all_own_some));
-                    const Vector x = values_of(l, r);
-                    expect_rows(whole[l].mesh.matrix, parts[r][l].mesh.matrix, x, own_nodes(l, r));
-                    if (l + 1 == whole.size())
-                      continue;
-                    expect_rows(whole[l].restriction, parts[r][l].restriction, x, own_nodes(l + 1, r));
-                    expect_rows(whole[l].prolongation, parts[r][l].prolongation, values_of(l + 1, r), own_nodes(l, r));
-                  }
-              }
-          }
+              EXPECT_GE(level.n_all, l == 0 ? 0 : smallest_shared);
+              if (l + 1 == levels.size())
+                continue;
+              const MeshLevel &coarse       = levels[l + 1];
+              const OwnRange   own          = own_range(level.mesh.n_nodes(), MPI_COMM_WORLD);
+              int              n_own_coarse = 0;
+              for (int i = 0; i < level.restriction.n_rows; ++i)
+                n_own_coarse += level.restriction.row_offsets[i + 1] > level.restriction.row_offsets[i];
+              const OwnRange own_coarse = own_range(n_own_coarse, MPI_COMM_WORLD);
+              EXPECT_EQ(own_coarse.n_all(), coarse.n_all);
+              EXPECT_EQ(level.restriction.n_rows, coarse.mesh.n_nodes());
+
+              const auto values = [](const OwnRange &range, double k) {
+                Vector v;
+                for (int i = range.first(); i < range.first() + range.n(); ++i)
+                  v.push_back(std::sin(1. + k * i));
+                return v;
+              };
+              const auto restrict_to = [&](const Vector &own_fine) {
+                return own_of(coarse, own_coarse, times(level.restriction, complete(level, own, ranks, own_fine)));
+              };
+              const Vector x = values(own_coarse, 1.), all_x = complete(coarse, own_coarse, ranks, x), Px = times(level.prolongation, all_x);
+              const Vector expected = restrict_to(times(level.mesh.matrix, complete(level, own, ranks, Px)));
+              const Vector found    = own_of(coarse, own_coarse, times(coarse.mesh.matrix, all_x));
+              for (std::size_t i = 0; i < found.size(); ++i)
+                ASSERT_NEAR(found[i], expected[i], 1e-11 * coarse.mesh.largest_row()) << "level " << l;
+
+              const Vector &w = level.mesh.weight, w_coarse = own_of(coarse, own_coarse, coarse.mesh.weight);
+              const Vector  y     = values(own, 2.), one(own.n(), 1.), one_coarse(own_coarse.n(), 1.);
+              const double  scale = sum_of_ranks(w, one, one) / sum_of_ranks(w_coarse, one_coarse, one_coarse);
+              EXPECT_NEAR(sum_of_ranks(w, Px, y), scale * sum_of_ranks(w_coarse, x, restrict_to(y)), 1e-12 * sum_of_ranks(w, one, one));
+              for (const double value : restrict_to(one))
+                EXPECT_NEAR(value, 1., 1e-13);
+              for (const double value : times(level.prolongation, complete(coarse, own_coarse, ranks, one_coarse)))
+                EXPECT_NEAR(value, 1., 1e-13);
+              for (int d = 0; d < 2; ++d)
+                {
+                  Vector fine_x, coarse_x;
+                  for (int i = 0; i < own.n(); ++i)
+                    fine_x.push_back(level.mesh.coordinates[2l * i + d]);
+                  for (int i = 0; i < own_coarse.n(); ++i)
+                    coarse_x.push_back(coarse.mesh.coordinates[2l * (i + (coarse.part.shared ? 0 : own_coarse.first())) + d]);
+                  EXPECT_LT(largest_difference(coarse_x, restrict_to(fine_x)), 1e-13) << "level " << l;
+                }
+            }
+        }
   }
 
-  TEST(MeshParts, BadInputIsNamed)
+  TEST(DistributedMeshLevels, BadInputIsNamed)
   {
-    EXPECT_EQ(MeshRanks::why_not({0, 1, 1}, 2), "");
-    EXPECT_EQ(MeshRanks::why_not({0, 2, 2}, 3), "rank 1 owns no node of the mesh");
-    EXPECT_EQ(MeshRanks::why_not({0, 1, 2}, 2), "node 2 of the mesh belongs to rank 2 of 2");
-    EXPECT_THROW(MeshRanks({0, 0}, 1, 0, 2, nullptr), InvalidInput);
-    const Triangles mesh(5, 0.1, 6);
-    const auto      ranks = std::make_shared<MeshRanks>(owners_of(mesh, 2, false), 1, 0, 2, nullptr);
+    const Triangles  mesh(15, 0.1, 6);
+    std::vector<int> owner = owners_of(mesh, n_ranks(), false);
+    std::string      why_not;
+    if (n_ranks() > 1)
+      {
+        MeshLaplacian bad = own_rows(mesh.laplacian, owner);
+        if (my_rank() == 1)
+          bad.matrix.columns.back() = mesh.laplacian.n_nodes();
+        EXPECT_THROW(make_mesh_ranks(bad, true, 1, Backend::host, MPI_COMM_WORLD, why_not), InvalidInput) << "on all ranks";
+        const SharedMesh alone = share(mesh.laplacian, owner, 1, Backend::host, false);
+        EXPECT_EQ(alone.ranks->levels.size(), 1u);
+        StepperOptions options         = fixed_steps(Backend::host, Scheme::bdf2, 1e-3);
+        options.stepping.linear_method = LinearMethod::multigrid;
+        EXPECT_THROW(Stepper(alone.part(), options, alone.ranks), InvalidInput);
+        std::replace(owner.begin(), owner.end(), 1, 0);
+        EXPECT_EQ(make_mesh_ranks(own_rows(mesh.laplacian, owner), true, 1, Backend::host, MPI_COMM_WORLD, why_not), nullptr);
+        EXPECT_EQ(why_not, "rank 1 owns no node of the mesh");
+      }
+    const auto ranks = std::make_shared<MeshRanks>(make_levels(mesh.laplacian), true, 1., 0., 0, 2, nullptr);
     EXPECT_THROW(Stepper(mesh.laplacian, fixed_steps(Backend::reference, Scheme::bdf2, 1e-3), ranks), InvalidInput);
     EXPECT_THROW(Stepper(Triangles(6, 0.1, 6).laplacian, fixed_steps(Backend::host, Scheme::bdf2, 1e-3), ranks), InvalidInput);
   }

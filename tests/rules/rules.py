@@ -22,8 +22,8 @@ DEALII = r"deal\.II/|Epetra|Trilinos|ml_|Ifpack|Amesos|Teuchos"
 # The first that fits: what sources there may not include, neither by themselves nor through headers of the project.
 FOREIGN = [(re.compile(place), re.compile(foreign), why) for place, foreign, why in (
     (r".*\.cuh?$", f"{DEALII}|{MPI}", "CUDA sources never include deal.II or MPI"),
-    ("solvers/distributed/(mpi|stencil)/|applications/reaction_diffusion_mpi/", DEALII, "what is distributed without deal.II includes none"),
-    ("solvers/(dealii|distributed)/", "$^", ""),
+    ("solvers/distributed/|applications/reaction_diffusion_mpi/", DEALII, "what is distributed without deal.II includes none"),
+    ("solvers/dealii/", "$^", ""),
     ("solvers/|applications/reaction_diffusion/|applications/studies/papers/", f"{DEALII}|{MPI}",
      "the solver library, the time loop and the studies of the papers know no deal.II, MPI or Trilinos outside dealii/ and distributed/"))]
 CUDA_CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|NVCC)")

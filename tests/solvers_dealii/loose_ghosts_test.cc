@@ -4,8 +4,9 @@
 #include "level_problem.h"
 
 #include <solvers/base/errors.h>
-#include <solvers/distributed/gathered_coarse_solver.h>
-#include <solvers/distributed/ghost_exchange.h>
+#include <solvers/dealii/index_sets.h>
+#include <solvers/distributed/mpi/gathered_coarse_solver.h>
+#include <solvers/distributed/mpi/ghost_exchange.h>
 #include <solvers/multigrid/multigrid.h>
 
 #include <deal.II/base/mpi.h>
@@ -133,7 +134,7 @@ namespace leopard
           ghosts.add_range(begin - 2, begin);
         if (both_ways && my_rank() < n_ranks() - 1)
           ghosts.add_range(begin + n_own, begin + n_own + 2);
-        exchange = std::make_unique<GhostExchange<double>>(owned, ghosts, MPI_COMM_WORLD);
+        exchange = std::make_unique<GhostExchange<double>>(own_range(owned, MPI_COMM_WORLD), numbers_of(ghosts), MPI_COMM_WORLD);
         x.resize(n_own + ghosts.n_elements());
       }
 
@@ -159,6 +160,22 @@ namespace leopard
             }
           if (has_ended)
             PMPI_Test(&all, &done, MPI_STATUS_IGNORE);
+        }
+    }
+
+    /** Numbers of a rank that do not follow those of the rank before are an error on all ranks. */
+    TEST(RanksOfIndexSets, AreInOrder)
+    {
+      IndexSet in_order(3 * n_ranks()), reversed(3 * n_ranks());
+      in_order.add_range(3 * my_rank(), 3 * my_rank() + 3);
+      reversed.add_range(3 * (n_ranks() - 1 - my_rank()), 3 * (n_ranks() - my_rank()));
+      const OwnRange own = own_range(in_order, MPI_COMM_WORLD);
+      EXPECT_EQ(own.first(), 3 * my_rank());
+      EXPECT_EQ(own.n_all(), 3 * n_ranks());
+      EXPECT_EQ(numbers_of(in_order), std::vector<int>({own.first(), own.first() + 1, own.first() + 2}));
+      if (n_ranks() > 1)
+        {
+          EXPECT_THROW(own_range(reversed, MPI_COMM_WORLD), InvalidInput);
         }
     }
 

@@ -3,7 +3,7 @@
 #include "level_problem.h"
 
 #include <solvers/dealii/krylov_coarse_solver.h>
-#include <solvers/distributed/gathered_coarse_solver.h>
+#include <solvers/distributed/mpi/gathered_coarse_solver.h>
 #include <solvers/relaxation/diagonal.h>
 
 #include <deal.II/base/mpi.h>

@@ -4,13 +4,14 @@
 #pragma GCC diagnostic ignored "-Wc++20-extensions" // fields by name
 #include "level_problem.h"
 
+#include <solvers/dealii/index_sets.h>
 #include <solvers/dealii/precondition_block_async.h>
 #include <solvers/dealii/precondition_multigrid.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_array.h>
 #include <solvers/device/device_vector.h>
-#include <solvers/distributed/gathered_coarse_solver.h>
-#include <solvers/distributed/ghost_exchange.h>
+#include <solvers/distributed/mpi/gathered_coarse_solver.h>
+#include <solvers/distributed/mpi/ghost_exchange.h>
 #include <solvers/refinement/mixed_multigrid.h>
 #include <solvers/refinement/over_ranks.h>
 #include <solvers/refinement/refinement.h>
@@ -77,7 +78,7 @@ namespace leopard
       if (n_ranks > 1)
         for (const int i : {1, 2, 5})
           ghosts.add_index(n_own * before + i);
-      const GhostExchange<double> in_double(owned, ghosts, MPI_COMM_WORLD);
+      const GhostExchange<double> in_double(own_range(owned, MPI_COMM_WORLD), numbers_of(ghosts), MPI_COMM_WORLD);
       std::vector<int>            old_row(n_own);
       std::iota(old_row.rbegin(), old_row.rend(), 0);
       for (const bool reordered : {false, true})
@@ -178,7 +179,7 @@ namespace leopard
 
     std::shared_ptr<const GhostExchange<double>> make_exchange(const LocalMatrix &local, MPI_Comm comm)
     {
-      return std::make_shared<const GhostExchange<double>>(local.owned, local.ghosts, comm);
+      return std::make_shared<const GhostExchange<double>>(own_range(local.owned, comm), numbers_of(local.ghosts), comm);
     }
 
     /** Solves, and looks at the residual. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "mesh_parts.h"
+#include "mesh_hierarchy.h"
 
 #include <memory>
 

@@ -2,22 +2,71 @@
 #pragma once
 
 #include "mesh_laplacian.h"
-#include "mesh_parts.h"
 
+#include <solvers/exchange/exchange_pattern.h>
+#include <solvers/exchange/ranks.h>
+
+#include <memory>
 #include <vector>
 
 namespace leopard::reaction_diffusion
 {
+  /**
+   * What a rank exchanges with the others on a level. On a shared level (distributed, not whole on every rank) each
+   * rank numbers its own nodes first and then its ghosts: nodes of other ranks that its rows of the matrix or of the
+   * transfers read, one rank's after the other's. A level that is gathered is whole, and the next finer one is shared:
+   * each rank restricts to its own nodes, which all others need. Elsewhere, and on one rank, nothing is exchanged.
+   */
+  struct MeshPart
+  {
+    bool            shared = false, gathered = false;
+    ExchangePattern pattern; ///< of nodes
+
+    /** The same with the rank's nodes in another order. @param old_node the number of each node as it is now. */
+    MeshPart in_order(const std::vector<int> &old_node) const { return {shared, gathered, pattern.in_order(old_node)}; }
+  };
+
   /** A mesh, or a coarser level of it: aggregates of nodes in the place of nodes. */
   struct MeshLevel
   {
-    MeshLaplacian    mesh;
-    int              n_all = 0; ///< nodes of all ranks
-    std::vector<int> owner;     ///< of each node of the whole level the rank; empty: one rank
-    MeshPart         part;      ///< several ranks: what this one exchanges; mesh and transfers are its own part of the level
+    MeshLaplacian mesh;
+    int           n_all = 0; ///< nodes of all ranks
+    MeshPart      part;      ///< several ranks: what this one exchanges; mesh and transfers are its own part of the level
     // to and from the next coarser level; empty on the coarsest
     CrsMatrix<double> restriction;  ///< R, rows sum to 1
     CrsMatrix<double> prolongation; ///< P, rows sum to 1
+  };
+
+  /**
+   * The ranks that share a mesh, as one of them sees them, with its part of the mesh and of all its levels. Each node
+   * has an owner; the arrays of a Stepper have those of the rank in the mesh's order.
+   */
+  class MeshRanks : public Ranks
+  {
+  public:
+    /**
+     * @param levels the rank's part of them, see MeshLevel::part. @param with_coarser whether there are all, or the
+     * mesh alone. @param largest_row, largest_excess those of the mesh's MeshLaplacian, of all ranks. @param transport
+     * see Ranks.
+     */
+    MeshRanks(std::vector<MeshLevel>     levels_,
+              bool                       with_coarser_,
+              double                     largest_row_,
+              double                     largest_excess_,
+              int                        rank_,
+              int                        n_ranks_,
+              std::shared_ptr<Transport> transport_)
+      : Ranks(rank_, n_ranks_, std::move(transport_))
+      , levels(std::move(levels_))
+      , with_coarser(with_coarser_)
+      , largest_row(largest_row_)
+      , largest_excess(largest_excess_)
+    {
+    }
+
+    const std::vector<MeshLevel> levels;
+    const bool                   with_coarser;
+    const double                 largest_row, largest_excess;
   };
 
   /**
@@ -29,10 +78,22 @@ namespace leopard::reaction_diffusion
    *
    * where L = -laplace and m are the lumped masses, so that a level is again a MeshLaplacian and Jacobians can be
    * formed there as on the mesh: 1 + dt L_c less the derivative of the reaction at R u. Down to some dozen nodes.
-   * @param with_coarser whether more than the mesh is wanted. @param ranks null: one rank; else levels are this rank's
-   * part of them.
+   * @param with_coarser whether more than the mesh is wanted. @param ranks null: one rank; else the levels are its own.
+   * @throws InvalidInput where coarser levels are wanted and the ranks have none.
    */
   std::vector<MeshLevel> make_levels(const MeshLaplacian &mesh, bool with_coarser = true, const MeshRanks *ranks = nullptr);
+
+  // What levels are made of, whole or a rank's part.
+
+  /** Whether all diagonal entries are positive: without that a level is not coarsened. */
+  bool has_positive_diagonal(const MeshLaplacian &mesh);
+  /**
+   * Of P^T m makes R. @param row_offsets, values of the rows. @return m_c, the sums of the rows, which may be not
+   * positive: then there is no R.
+   */
+  std::vector<double> divide_by_sums(const std::vector<int> &row_offsets, std::vector<double> &values);
+  /** R x of the coordinates x, `dimension` numbers a node; empty where they are. */
+  std::vector<double> restricted(const CrsMatrix<double> &R, const std::vector<double> &coordinates, int dimension);
 
   constexpr int coarse_nodes        = 128; ///< a level with no more nodes, of all ranks, is not coarsened further
   constexpr int coarse_level_sweeps = 20;  ///< there

@@ -32,12 +32,12 @@ namespace leopard::reaction_diffusion
     constexpr double rounding = 1e-10; ///< of a row's sum against its entries
   }                                    // namespace
 
-  void MeshLaplacian::validate() const
+  void MeshLaplacian::validate(bool ghosts) const
   {
     matrix.validate();
-    if (matrix.n_columns != matrix.n_rows)
+    if (ghosts ? matrix.n_columns < matrix.n_rows : matrix.n_columns != matrix.n_rows)
       throw InvalidInput("the Laplacian has " + std::to_string(matrix.n_rows) + " rows and " + std::to_string(matrix.n_columns) +
-                         " columns\n  expected: as many, all nodes on one rank");
+                         " columns\n  expected: as many" + (ghosts ? " or more" : ", all nodes on one rank"));
     if (static_cast<int>(weight.size()) != matrix.n_rows)
       throw InvalidInput("there are " + std::to_string(weight.size()) + " weights\n  expected: one a node, " + std::to_string(matrix.n_rows));
     if (!coordinates.empty() && coordinates.size() != static_cast<std::size_t>(dimension) * matrix.n_rows)

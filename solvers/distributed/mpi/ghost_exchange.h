@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../exchange/communication.h"
-#include "mpi/mpi_exchange.h"
-
-#include <deal.II/base/index_set.h>
-#include <deal.II/base/mpi.h>
+#include "../../exchange/communication.h"
+#include "mpi_exchange.h"
+#include "own_range.h"
 
 #include <memory>
 #include <vector>
 
 namespace leopard
 {
+  /**
+   * Who sends what for vectors that have a rank's own entries first, then its ghosts. Collective. @param ghosts numbers
+   * that other ranks own, sorted, each once.
+   */
+  ExchangePattern ghost_pattern(const OwnRange &own, const std::vector<int> &ghosts, MPI_Comm comm);
+
   /**
    * Brings the ghost values of a distributed vector up to date and sums over ranks (MPI). Vectors have the rank's own
    * entries first and then one entry for each element of `ghosts`, in its order, in host or device memory; from
@@ -23,11 +27,11 @@ namespace leopard
   {
   public:
     /**
-     * Collective. @param owned the rank's entries, contiguous; @param ghosts what it reads of other ranks; @param
-     * old_row if not empty, the order of the own entries in vectors: entry i is the old_row[i]-th owned one (see
+     * Collective. @param own the rank's entries; @param ghosts what it reads of other ranks, see ghost_pattern();
+     * @param old_row if not empty, the order of the own entries in vectors: entry i is the old_row[i]-th own one (see
      * Partition).
      */
-    GhostExchange(const dealii::IndexSet &owned, const dealii::IndexSet &ghosts, MPI_Comm comm, const std::vector<int> &old_row = {});
+    GhostExchange(const OwnRange &own, const std::vector<int> &ghosts, MPI_Comm comm, const std::vector<int> &old_row = {});
 
     void update_ghosts(Number *x, MemorySpace space) const override;
     /** An MpiExchange of its own communicator, which may outlive this object. */

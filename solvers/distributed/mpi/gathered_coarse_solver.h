@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../device/device_vector.h"
-#include "../multigrid/multigrid.h"
+#include "../../device/device_vector.h"
+#include "../../multigrid/multigrid.h"
 #include "global_numbers.h"
 
 #include <memory>

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ghost_exchange.h"
 
-#include <deal.II/base/partitioner.h>
+#include "mpi_transport.h"
+#include "some_to_some.h"
+
+#include <map>
 
 namespace leopard
 {
+  ExchangePattern ghost_pattern(const OwnRange &own, const std::vector<int> &ghosts, MPI_Comm comm)
+  {
+    ExchangePattern                 pattern;
+    std::map<int, std::vector<int>> asked;
+    // own ranges ascend with the rank and ghosts are sorted, so each neighbour's ghosts stand together
+    for (std::size_t k = 0; k < ghosts.size(); ++k)
+      {
+        const int owner = own.owner_of(ghosts[k]);
+        asked[owner].push_back(ghosts[k]);
+        pattern.add_received(owner, own.n() + static_cast<int>(k));
+      }
+    for (const auto &[rank, numbers] : some_to_some(asked, comm))
+      for (const int number : numbers)
+        pattern.add_sent(rank, number - own.first());
+    return pattern;
+  }
+
   namespace
   {
-    /** Vectors have the own entries first, then the ghosts. */
-    ExchangePattern pattern_of(const dealii::Utilities::MPI::Partitioner &partitioner)
-    {
-      ExchangePattern  pattern;
-      std::vector<int> sent;
-      for (const auto &[begin, end] : partitioner.import_indices())
-        for (unsigned int i = begin; i < end; ++i)
-          sent.push_back(static_cast<int>(i));
-      std::size_t k = 0;
-      for (const auto &[rank, count] : partitioner.import_targets())
-        for (unsigned int i = 0; i < count; ++i)
-          pattern.add_sent(static_cast<int>(rank), sent[k++]);
-      // the owned ranges ascend with the rank and ghosts are sorted, so each neighbour's ghosts stand together
-      int ghost = static_cast<int>(partitioner.locally_owned_size());
-      for (const auto &[rank, count] : partitioner.ghost_targets())
-        for (unsigned int i = 0; i < count; ++i)
-          pattern.add_received(static_cast<int>(rank), ghost++);
-      return pattern;
-    }
-
     std::unique_ptr<MpiExchange> connect(const ExchangePattern &pattern, const std::shared_ptr<const MPI_Comm> &comm)
     {
       return std::make_unique<MpiExchange>(pattern, 1, comm, MemorySpace::host, std::make_shared<Traffic>());
@@ -34,13 +34,16 @@ namespace leopard
   } // namespace
 
   template <typename Number>
-  GhostExchange<Number>::GhostExchange(const dealii::IndexSet &owned, const dealii::IndexSet &ghosts, MPI_Comm comm_, const std::vector<int> &old_row)
+  GhostExchange<Number>::GhostExchange(const OwnRange &own, const std::vector<int> &ghosts, MPI_Comm comm_, const std::vector<int> &old_row)
     : comm(comm_)
-    , pattern(pattern_of(dealii::Utilities::MPI::Partitioner(owned, ghosts, comm)).in_order(old_row))
+    , pattern(ghost_pattern(own, ghosts, comm).in_order(old_row))
     , own_comm(duplicate(comm))
     , exchange(connect(pattern, own_comm))
   {
-    ghosts_anywhere = dealii::Utilities::MPI::max(static_cast<int>(pattern.received.size()), comm) > 0;
+    const int n_ghosts = static_cast<int>(pattern.received.size());
+    int       most     = 0;
+    MPI_Allreduce(&n_ghosts, &most, 1, MPI_INT, MPI_MAX, comm);
+    ghosts_anywhere = most > 0;
   }
 
   template <typename Number>
@@ -97,19 +100,21 @@ namespace leopard
   template <typename Number>
   double GhostExchange<Number>::sum(double value) const
   {
-    return dealii::Utilities::MPI::sum(value, comm);
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, comm);
+    return value;
   }
 
   template <typename Number>
   double GhostExchange<Number>::max(double value) const
   {
-    return dealii::Utilities::MPI::max(value, comm);
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm);
+    return value;
   }
 
   template <typename Number>
   bool GhostExchange<Number>::is_distributed() const
   {
-    return dealii::Utilities::MPI::n_mpi_processes(comm) > 1;
+    return size_of(comm) > 1;
   }
 
   template <typename Number>

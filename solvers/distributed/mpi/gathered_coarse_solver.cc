@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gathered_coarse_solver.h"
 
-#include "../device/device.h"
-#include "../multigrid/coarse_solvers.h"
+#include "../../device/device.h"
+#include "../../multigrid/coarse_solvers.h"
 
 namespace leopard
 {
@@ -40,7 +40,7 @@ namespace leopard
   {
     if (on_device)
       device::copy_to_host(b_own.data(), b, n * sizeof(double));
-    MPI_Allgatherv(on_device ? b_own.data() : b, n, MPI_DOUBLE, b_whole.data(), numbers.counts.data(), numbers.offsets.data(), MPI_DOUBLE, comm);
+    MPI_Allgatherv(on_device ? b_own.data() : b, n, MPI_DOUBLE, b_whole.data(), numbers.counts.data(), numbers.own.offsets.data(), MPI_DOUBLE, comm);
     if (on_device)
       {
         device_b.copy_from_host(b_whole.data());
