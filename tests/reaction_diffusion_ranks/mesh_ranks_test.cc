@@ -461,7 +461,7 @@ namespace leopard::reaction_diffusion
    */
   TEST(DistributedMeshLevels, AreGalerkinProductsOfAllRanks)
   {
-    const Triangles mesh(70, 0.2, 5);
+    const Triangles mesh(50, 0.2, 5);
     MeshLaplacian   with_coordinates = mesh.laplacian;
     for (const auto &[x, y] : mesh.nodes)
       with_coordinates.coordinates.insert(with_coordinates.coordinates.end(), {x, y});
@@ -469,7 +469,7 @@ namespace leopard::reaction_diffusion
     ASSERT_GE(whole.size(), 3u);
     std::vector<int> apart; // of four ranks no node has a neighbour of its own rank
     for (int i = 0; i < mesh.laplacian.n_nodes(); ++i)
-      apart.push_back((i % 70 % 2 + 2 * (i / 70 % 2)) % n_ranks());
+      apart.push_back((i % 50 % 2 + 2 * (i / 50 % 2)) % n_ranks());
     for (const auto &owner : {owners_of(mesh, n_ranks(), false), owners_of(mesh, n_ranks(), true), apart})
       for (const int smallest_shared : {1, 200, nobody})
         {
@@ -491,7 +491,7 @@ namespace leopard::reaction_diffusion
               EXPECT_EQ(levels[1].part.shared, smallest_shared != nobody);
             }
           for (std::size_t l = 0; l < std::min(levels.size(), whole.size()) && in_stripes; ++l)
-            EXPECT_LE(levels[l].n_all, (l == 1 ? 1.3 : 1.5) * whole[l].n_all) << "level " << l;
+            EXPECT_LE(levels[l].n_all, 1.3 * whole[l].n_all + 20) << "level " << l;
           for (std::size_t l = 0; l < levels.size(); ++l)
             {
               const MeshLevel &level = levels[l];
