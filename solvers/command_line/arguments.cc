@@ -147,7 +147,11 @@ namespace leopard::command_line
         ->type_name("N");
       app.add_option("--factor-sweeps", a.factor_sweeps, "of ic and ilu: fixed-point sweeps that find the factors; 0, the default: elimination")
         ->type_name("N");
-      add_choice(app, "--smoother", a.smoother, choices_of(method_names(as_smoother)), "of multigrid, default chebyshev, of stencils async");
+      add_choice(app,
+                 "--smoother",
+                 a.smoother,
+                 choices_of(method_names(as_smoother)),
+                 "of multigrid, default chebyshev, of stencils async, of matrices that are not symmetric ilu0 (on the host)");
       app
         .add_option("--block-unknowns", a.block_unknowns, "of multigrid by smoothed aggregation: unknowns of a node, in consecutive rows (default 1)")
         ->type_name("N");

@@ -70,6 +70,7 @@ namespace leopard::command_line
     double                                 largest_shift       = std::numeric_limits<double>::infinity(); ///< see Arguments
     bool                                   has_factors_to_come = false; ///< sparse factors follow, what they cost is not known yet, see at_its_turn()
     bool                                   in_double           = false; ///< cycles, too: single precision does not do, or has failed
+    std::string                            smoother            = "";    ///< of multigrid; empty: what the arguments say
   };
 
   /**

@@ -296,8 +296,8 @@ namespace leopard::command_line
       for (int level = multigrid->n_levels() - 1; level >= 0; --level)
         rows += (rows.empty() ? "" : ", ") + std::to_string(multigrid->n_unknowns(level));
       log("levels",
-          rows + " rows by smoothed aggregation, operator complexity " + short_text(multigrid->operator_complexity(), 3) + ", set up in " +
-            seconds_since(start) + (backend == Backend::cuda && !aggregation.is_scalar() ? " on the host" : ""));
+          rows + " rows by smoothed aggregation, operator complexity " + short_text(multigrid->operator_complexity(), 3) + ", smoothed by " +
+            a.smoother + ", set up in " + seconds_since(start) + (backend == Backend::cuda && !aggregation.is_scalar() ? " on the host" : ""));
       return multigrid;
     }
 
