@@ -478,9 +478,13 @@ namespace leopard::command_line
       result.smoother = attempt.smoother;
     if (attempt.stencil != nullptr && !result.has("--precision")) // cycles in single precision are safe there
       result.precision = Precision::automatic;
-    const bool may_choose = result.has("--precision") ? result.precision == Precision::automatic : result.is_automatic;
+    const bool asks_for_mixed = result.precision == Precision::mixed && result.has("--precision"),
+               may_choose     = result.has("--precision") ? result.precision == Precision::automatic || (asks_for_mixed && result.is_automatic)
+                                                          : result.is_automatic;
     if (result.is_krylov() && result.has_multigrid() && may_choose)
       result.precision = attempt.in_double ? Precision::double_precision : Precision::mixed;
+    else if (asks_for_mixed && result.is_automatic && !result.is_relaxation()) // cycles of stencils, too
+      result.precision = result.has_multigrid() && !attempt.in_double ? Precision::mixed : Precision::double_precision;
     if (attempt.max_iterations > 0 && !arguments.has("--max-iterations"))
       result.criteria.max_iterations = attempt.max_iterations;
     return result;

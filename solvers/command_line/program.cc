@@ -417,10 +417,11 @@ namespace leopard::command_line
       for (std::size_t i = 0;; ++i)
         {
           const Stopwatch of_this;
-          Arguments       now                = with_attempt(arguments, at_its_turn(attempts[i], A));
-          const bool      chose_single       = now.is_krylov() && now.precision == Precision::mixed && arguments.precision != Precision::mixed;
-          bool            is_last            = i + 1 == attempts.size();
-          const auto      try_in_double_next = [&] {
+          Arguments       now = with_attempt(arguments, at_its_turn(attempts[i], A));
+          const bool      chose_single =
+            now.is_krylov() && now.precision == Precision::mixed && (now.is_automatic || arguments.precision != Precision::mixed);
+          bool       is_last            = i + 1 == attempts.size();
+          const auto try_in_double_next = [&] {
             attempts.insert(attempts.begin() + static_cast<long>(i) + 1, attempts[i]);
             attempts[i + 1].in_double = true;
             attempts[i + 1].why       = "the same with cycles in double precision";
@@ -428,6 +429,10 @@ namespace leopard::command_line
           };
           if (attempts[i].why != "as asked for")
             log_line(i == 0 ? "automatic" : "next", text_of(attempts[i]) + ": " + attempts[i].why);
+          if (arguments.precision == Precision::mixed && now.precision == Precision::double_precision)
+            log_line("precision",
+                     now.has_multigrid() ? "double, as single does not do for this matrix"
+                                         : "double, as " + text_of(attempts[i]) + " has nothing in single precision");
           if (arguments.criteria.max_seconds > 0.)
             now.criteria.max_seconds = std::max(1e-9, arguments.criteria.max_seconds - stopwatch.seconds());
           std::string failure;
@@ -494,6 +499,8 @@ namespace leopard::command_line
     choose_waiting(arguments);
     choose_backend(arguments); // what cannot be is said before the matrix is read
     log_line("leopard-solve", std::string(" ") + version() + " (" + git_commit() + ")");
+    if (!arguments.asks_for_async.empty())
+      log_line("chosen", "--method async, as " + arguments.asks_for_async + " is given, which only relaxations know");
     const bool divides_not = arguments.method_name == "automatic" || arguments.method_name == "direct" ||
                              (arguments.is_krylov() && (arguments.preconditioner == "none" || arguments.preconditioner == "automatic"));
     const bool may_have_zeros = arguments.analyze || divides_not;

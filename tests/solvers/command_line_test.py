@@ -329,12 +329,26 @@ class Solving(Program):
         self.matrix("nearly.mtx", nearly, 400)
         said = self.run_it("nearly.mtx", "--method", "cg", "--preconditioner", "multigrid", "--precision", "automatic", "--rhs", "d.mtx", "--backend", "host")
         self.assertNotIn("single precision", said)
-        self.refused("grid.mtx", "--method", "automatic", "--precision", "mixed", says="--precision mixed")
+        for matrix in ("grid.mtx", "shuffled.mtx"):
+            self.assertIn("in single precision", self.run_it(matrix, "--precision", "mixed", "--rhs", "c.mtx", "--backend", "host"))
+        self.assertIn("double, as single does not do", self.run_it("singular.mtx", "--precision", "mixed", "--rhs", "d.mtx", "--backend", "host"))
         self.refused("grid.mtx", "--method", "cg", "--preconditioner", "ic", "--precision", "mixed", says="--precision")
+
+    def test_a_precision_alone_keeps_the_automatic_method(self):
+        """It silently was one of async, which diverges for waves."""
+        self.matrix("waves.mtx", laplace(20, 3.7), 400)
+        for precision in ("double", "mixed", "automatic"):
+            said = self.run_it("waves.mtx", "--precision", precision, "--backend", "host")
+            self.assertIn("automatic   ", said)
+            self.assertEqual("has nothing in single precision" in said, precision == "mixed", said)
+        for options, asks in ((("--precision", "single", "--tolerance", "1e-5"), "--precision single"), (("--omega", "0.9"), "--omega"),
+                              (("--tolerance", "0", "--max-iterations", "3"), "--tolerance 0"), (("--block-size", "16"), "--block-size")):
+            self.assertIn(f"chosen      --method async, as {asks} is given", self.run_it("A.mtx", *options))
+        self.assertNotIn("chosen", self.run_it("A.mtx", "--method", "async"))
 
     def test_precision_automatic(self):
         """The choice, why, and that it is what is done."""
-        said = self.run_it("A.mtx", "--precision", "automatic", "--backend", "host")
+        said = self.run_it("A.mtx", "--method", "async", "--precision", "automatic", "--backend", "host")
         chosen = re.search(r"precision +(mixed|double): .* corrections of .* digits: predicted", said)[1]
         self.assertEqual(bool(re.search(r"corrections of [\d, ]+ iterations", said)), chosen == "mixed")
         pairs = {(i, i): 1. for i in range(144)}
@@ -344,15 +358,15 @@ class Solving(Program):
         self.matrix("large.mtx", {**laplace(12), (3, 4): 1e60}, 144)
         for matrix, says in (("pairs.mtx", "is too large for single precision"), ("growing.mtx", "no convergence is predicted"),
                              ("large.mtx", "the entry in row 4, column 5 is 1e+60")):
-            said = self.run_it(matrix, "--precision", "automatic", "--max-iterations", "10", "--local-iterations", "1", code=1)[0]
+            said = self.run_it(matrix, "--method", "async", "--precision", "automatic", "--max-iterations", "10", "--local-iterations", "1", code=1)[0]
             self.assertRegex(said, f"precision +double: .*{re.escape(says)}")
-        self.assertIn("without a tolerance", self.run_it("A.mtx", "--precision", "automatic", "--tolerance", "0", "--max-iterations", "3"))
+        self.assertIn("without a tolerance", self.run_it("A.mtx", "--method", "async", "--precision", "automatic", "--tolerance", "0", "--max-iterations", "3"))
 
     def test_precisions_of_badly_scaled_matrices(self):
         size = [10. ** (25. * math.sin(i)) for i in range(144)]
         self.matrix("bad.mtx", {(i, j): value * size[i] * size[j] for (i, j), value in laplace(12, 4.2).items()}, 144)
         self.vector("b.mtx", size)
-        for options in (["--precision", "mixed"], ["--precision", "double"], ["--precision", "mixed", "--method", "async-refinement"]):
+        for options in (["--method", "async", "--precision", "mixed"], ["--precision", "double"], ["--precision", "mixed", "--method", "async-refinement"]):
             said = self.run_it("bad.mtx", "--tolerance", "1e-8", "--rhs", "b.mtx", *options)
             self.assertIn("converged", said)
         self.matrix("large.mtx", {**laplace(12), (3, 4): 1e60}, 144)
@@ -361,8 +375,8 @@ class Solving(Program):
 
     def test_precisions_that_cannot_be(self):
         for options, says in ((("--tolerance", "0"), "a tolerance"), (("--test-every", "5"), "no --test-every")):
-            self.assertIn(says, self.run_it("A.mtx", "--precision", "mixed", *options, code=2)[1])
-        said = self.run_it("A.mtx", "--precision", "mixed", "--max-iterations", "3", "--tolerance", "1e-12", code=1)[0]
+            self.assertIn(says, self.run_it("A.mtx", "--method", "async", "--precision", "mixed", *options, code=2)[1])
+        said = self.run_it("A.mtx", "--method", "async", "--precision", "mixed", "--max-iterations", "3", "--tolerance", "1e-12", code=1)[0]
         self.assertIn("iteration limit after 3 ", said)
 
     def test_replay_twice(self):
@@ -1684,7 +1698,7 @@ class BadInput(Program):
                               (["--two-stage", "total", "--overlap", "uniform"], "--two-stage outer"), (["--two-stage", "outer", "--momentum", "0.5"], "--momentum is 0.5"),
                               (["--two-stage", "outer", "--seed", "3"], "--schedule replay"), (["--two-stage", "all"], ["--two-stage is 'all'", "outer, total"]),
                               (["--precision", "automatic", "--method", "jacobi"], "--precision automatic is given with --method jacobi"),
-                              (["--precision", "automatic", "--test-every", "5"], "no --test-every"),
+                              (["--method", "async", "--precision", "automatic", "--test-every", "5"], "no --test-every"),
                               (["--correction-loops", "2"], "it with --method async-refinement"),
                               (["--method", "async-refinement", "--correction-loops", "0"], "--correction-loops is 0")):
             with self.subTest(options):
