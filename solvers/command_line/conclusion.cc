@@ -2,6 +2,7 @@
 #include "conclusion.h"
 
 #include "../base/errors.h"
+#include "../base/norms.h"
 #include "../base/whole_file.h"
 #include "../base/words.h"
 #include "../matrix/eigenvalues.h"
@@ -95,6 +96,11 @@ namespace leopard::command_line
                  std::string("the residual ") + of_scaled +
                    " is within the tolerance; that of A x = b is not, and rounding errors alone make it about " + short_text(smallest, 2) +
                    "\n            each equation of A x = b is satisfied to " + short_text(found.quality.of_each_row, 2) + " of its own terms");
+      else if (found.result.status == SolveStatus::converged && found.is_scaled && !found.solved.meets(tolerance))
+        log_line("warning",
+                 std::string("the residual is within the tolerance; ") + of_scaled + ", where small rows count as much as large ones, it is " +
+                   short_text(found.solved.relative(), 2) + "\n            each equation of A x = b is satisfied to " +
+                   short_text(found.quality.of_each_row, 2) + " of its own terms");
       else if (found.result.status == SolveStatus::converged && !reached(smallest, 10. * tolerance))
         log_line("warning",
                  "the residual is within the tolerance by luck: if every entry changed in its last place, it would change by " +
@@ -207,6 +213,12 @@ namespace leopard::command_line
       throw ConvergenceFailure("the solver says that it converged, but the residual computed anew is " + short_text(found.solved.relative(), 4) +
                                "\n  expected: at most " + short_text(tolerance, 4));
     found.result.status = SolveStatus::stagnated;
+  }
+
+  void acknowledge(Solution &found, double tolerance)
+  {
+    if (tolerance > 0. && reached(found.quality.relative(), tolerance))
+      found.result.status = SolveStatus::converged;
   }
 
   int conclude(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const Solution &found)

@@ -374,10 +374,11 @@ namespace leopard::command_line
     {
       say_what_is_unused(arguments);
       const ChosenBackend backend = choose_backend(arguments);
-      if (!system.is_scaled())
-        return solve_by(arguments, backend, A, b, stopwatch);
-      Solution found = solve_by(arguments, backend, system.A, system.b, stopwatch);
-      return_from_scaled(found, system, A, b, arguments.criteria);
+      Solution            found =
+        system.is_scaled() ? solve_by(arguments, backend, system.A, system.b, stopwatch) : solve_by(arguments, backend, A, b, stopwatch);
+      if (system.is_scaled())
+        return_from_scaled(found, system, A, b, arguments.criteria);
+      acknowledge(found, arguments.criteria.relative_tolerance);
       return found;
     }
 
@@ -478,7 +479,7 @@ namespace leopard::command_line
         {
           if (arguments.rhs.empty())
             check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, false);
-          return conclude(arguments, A, b, solve_by(arguments, choose_backend(arguments), A, b, stopwatch));
+          return conclude(arguments, A, b, attempt_by(arguments, A, b, ScaledSystem(), stopwatch));
         }
       prepare(A, b, is_symmetric);
       check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, !arguments.rhs.empty());

@@ -992,6 +992,22 @@ class Rough(Program):
                 for value, column, other in zip(x, columns, y):
                     self.assertAlmostEqual(value * column, other, delta=1e-6 * largest)
 
+    def test_what_meets_the_tolerance_in_the_file_is_converged(self):
+        """The residual of A x = b was 3e-14 of b, as --tolerance means it, and called stagnated for that of the scaled system."""
+        numbers, n, entries = random.Random(20), 6, {}
+        for i in range(n):
+            entries[i, i] = 10.**numbers.uniform(-12, 12)
+            j = numbers.randrange(n)
+            if i != j:
+                entries[i, j] = 10.**numbers.uniform(-12, 12)
+        b = multiply(entries, [1. + j % 3 for j in range(n)])
+        self.matrix("wide.mtx", entries, n)
+        self.vector("b.mtx", b)
+        said = self.run_it("wide.mtx", "--rhs", "b.mtx", "--solution", "x.mtx")
+        residual = [value - product for value, product in zip(b, multiply(entries, self.read_vector("x.mtx")))]
+        self.assertLessEqual(norm(residual), 1e-10 * norm(b))
+        self.assertIn("of the scaled system, where small rows count", said)
+
     def test_scaling_that_overflows_is_left_out(self):
         self.matrix("wild.mtx", {(0, 0): 1e-300, (0, 1): 1e200, (1, 0): 1e200, (1, 1): 1.}, 2)
         self.vector("b.mtx", [1e200, 1e200])
