@@ -368,6 +368,23 @@ namespace leopard::command_line
       return make_rounded_preconditioner<float>(make_preconditioner<float>(cycles), weight, a.async.n_threads);
     }
 
+    /** Of what preconditions: what differs from call to call costs conjugate gradients more than it saves. */
+    Schedule schedule_of_preconditioner(const Arguments &a, const Log &log)
+    {
+      const bool is_asked_for = a.has("--schedule") || a.has("--two-stage");
+      if (a.method_name != "cg" || !a.method().has_blocks)
+        return a.async.schedule;
+      if (is_asked_for && a.async.schedule != Schedule::synchronous)
+        log("warning",
+            std::string("a schedule that is not synchronous") +
+              " makes a preconditioner that differs from call to call, which may cost CG many iterations\n            to do: --schedule synchronous, "
+              "or "
+              "--method gmres");
+      else if (!is_asked_for)
+        log("schedule", "synchronous, as CG wants the same preconditioner in each iteration; --schedule chaotic if asked for");
+      return is_asked_for ? a.async.schedule : Schedule::synchronous;
+    }
+
     /** @param on_device receives A if the preconditioner has it on the device. */
     std::shared_ptr<Preconditioner<double>>
     make_preconditioner_of(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log, device::DeviceCrs<double> &on_device)
@@ -385,16 +402,14 @@ namespace leopard::command_line
       if (a.has_factors())
         {
           IncompleteOptions options;
-          options.factors.kind               = a.preconditioner == "ic" ? FactorKind::ic : FactorKind::ilu;
-          options.factors.fill_level         = a.fill_level;
-          options.n_sweeps                   = a.factor_sweeps;
-          options.solves                     = a.triangular;
-          options.solves.block_async         = a.async;
-          options.solves.block_async.backend = backend;
-          if (a.method_name == "cg" && !a.has("--schedule") &&
-              !a.has("--two-stage")) // what differs from call to call costs conjugate gradients more than it saves
-            options.solves.block_async.schedule = Schedule::synchronous;
-          const auto factors = make_incomplete_preconditioner<double>(A, options);
+          options.factors.kind                = a.preconditioner == "ic" ? FactorKind::ic : FactorKind::ilu;
+          options.factors.fill_level          = a.fill_level;
+          options.n_sweeps                    = a.factor_sweeps;
+          options.solves                      = a.triangular;
+          options.solves.block_async          = a.async;
+          options.solves.block_async.backend  = backend;
+          options.solves.block_async.schedule = schedule_of_preconditioner(a, log);
+          const auto factors                  = make_incomplete_preconditioner<double>(A, options);
           log("factors", factors->description());
           if (!(factors->shift() <= a.largest_shift))
             throw InvalidInput("the incomplete factors are those of another matrix, with " + short_text(factors->shift(), 3) +
@@ -406,7 +421,9 @@ namespace leopard::command_line
       MethodOptions options;
       options.backend             = backend;
       options.omega               = a.async.omega;
-      options.block_async         = &a.async;
+      BlockAsyncOptions blocks    = a.async;
+      blocks.schedule             = schedule_of_preconditioner(a, log);
+      options.block_async         = &blocks;
       options.chebyshev.n_threads = a.async.n_threads;
       constexpr int n_iterations  = 2; // of those of which one does little
       return make_preconditioner<double>(std::shared_ptr<Relaxation<double>>(method.make(A, options)), method.is_iterated ? n_iterations : 1);

@@ -1277,6 +1277,17 @@ class Combined(Program):
                 self.assertLess(counts[1], 0.95 * counts[0])
                 self.assertLess(counts[2], 0.9 * counts[1])
 
+    def test_what_preconditions_cg_is_synchronous_unless_asked_for(self):
+        self.matrix("grid.mtx", laplace(60), 3600)
+        for preconditioner in (("async",), ("ic", "--triangular", "async")):
+            options = ("grid.mtx", "--method", "cg", "--backend", "host", "--preconditioner", *preconditioner)
+            said = self.run_it(*options)
+            self.assertIn("schedule    synchronous, as CG", said)
+            self.assertNotIn("warning", said)
+            self.assertNotIn("vary from run to run", said)
+            self.assertNotIn("schedule    ", self.run_it(*options, "--schedule", "synchronous"))
+            self.assertIn("differs from call to call", self.run_it(*options, "--schedule", "chaotic"))
+
     def test_only_what_varies_is_said_to_vary(self):
         self.matrix("large.mtx", laplace(100, 4.1), 10000)  # enough for two threads
         for options, varies in ((["--preconditioner", "multigrid", "--smoother", "gauss-seidel"], False), (["--preconditioner", "ssor"], False), (["--preconditioner", "ilu"], False),
