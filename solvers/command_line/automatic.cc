@@ -246,8 +246,8 @@ namespace leopard::command_line
                           200});
       if (traits.is_singular)
         {
-          result.push_back({"multigrid", "none", "symmetric, its rows sum to zero: constants are its null space", 200});
-          result.push_back({"cg", "multigrid", "semidefinite, if b is in the range of the matrix", 300});
+          result.push_back({"cg", "multigrid", "symmetric, its rows sum to zero: constants are its null space", 300});
+          result.push_back({"multigrid", "none", "the same by cycles alone", 200});
           result.push_back({"cg", "jacobi", "the same, without coarse levels"});
           return result;
         }
