@@ -403,6 +403,14 @@ namespace leopard::command_line
         }
     }
 
+    /** Of a matrix that is not definite, after attempt i. @return whether that was the last one, then. */
+    bool leave_out_cg(std::vector<Attempt> &attempts, std::size_t i)
+    {
+      attempts.erase(std::remove_if(attempts.begin() + static_cast<long>(i) + 1, attempts.end(), [](const Attempt &a) { return a.method == "cg"; }),
+                     attempts.end());
+      return i + 1 == attempts.size();
+    }
+
     /** One method after the other, as far as needed. */
     int solve_by_attempts(const Arguments           &arguments,
                           const CrsMatrix<double>   &A,
@@ -415,6 +423,7 @@ namespace leopard::command_line
       const double            tolerance = arguments.criteria.relative_tolerance;
       std::optional<Solution> best; // of those that are not good enough, and what it was found with
       Arguments               of_best;
+      std::string             singular; // what factors have said; empty: nothing
       for (std::size_t i = 0;; ++i)
         {
           const Stopwatch of_this;
@@ -439,9 +448,18 @@ namespace leopard::command_line
           std::string failure;
           try
             {
-              Solution found = attempt_by(now, A, b, system, stopwatch);
-              if (chose_single && (found.result.status == SolveStatus::diverged || found.result.status == SolveStatus::stagnated))
+              Solution   found         = attempt_by(now, A, b, system, stopwatch);
+              const bool is_indefinite = !traits.is_singular && found.iteration.solver->has_found_indefinite();
+              if (is_indefinite)
+                is_last = leave_out_cg(attempts, i);
+              if (chose_single && !is_indefinite && (found.result.status == SolveStatus::diverged || found.result.status == SolveStatus::stagnated))
                 try_in_double_next();
+              if (attempts[i].is_for_singular && !singular.empty())
+                {
+                  if (found.result.status != SolveStatus::converged)
+                    throw InvalidInput(singular);
+                  log_line("singular", "the matrix is singular: x is determined up to its null space");
+                }
               const bool is_late   = arguments.criteria.max_seconds > 0. && !(stopwatch.seconds() < arguments.criteria.max_seconds);
               const bool is_better = !best || found.quality.residual < best->quality.residual;
               const bool tells_why = is_last && best && is_useless(*best) && is_useless(found) && found.solved.is_rounding(); // singular
@@ -461,8 +479,12 @@ namespace leopard::command_line
                 dynamic_cast<const InvalidInput *>(&problem) != nullptr || dynamic_cast<const ConvergenceFailure *>(&problem) != nullptr;
               if (is_of_matrix && chose_single)
                 try_in_double_next();
+              if (is_of_matrix && attempts[i].is_for_singular && !singular.empty())
+                throw InvalidInput(singular);
               if (!is_of_matrix || (is_last && !best))
                 throw;
+              if (now.method_name == "direct")
+                singular = problem.what();
               failure = first_line(problem.what());
             }
           log_line("failed", text_of(attempts[i]) + ": " + failure + " (" + short_text(of_this.seconds(), 2) + " s)");
@@ -481,6 +503,8 @@ namespace leopard::command_line
             check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, false);
           return conclude(arguments, A, b, attempt_by(arguments, A, b, ScaledSystem(), stopwatch));
         }
+      if (arguments.method_name == "cg" && !is_symmetric)
+        log_line("warning", "the matrix is not symmetric, as CG needs it: iterations may be in vain\n            to do: --method gmres or automatic");
       prepare(A, b, is_symmetric);
       check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, !arguments.rhs.empty());
       MatrixTraits       traits = look_at(A, is_symmetric);

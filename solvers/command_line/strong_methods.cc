@@ -22,6 +22,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <unistd.h>
 #include <utility>
 
 namespace leopard::command_line
@@ -78,6 +79,7 @@ namespace leopard::command_line
       bool        is_fixed_linear_map() const override { return fixed; }
       std::string history_note() const override { return "by the method's own recurrence but for the first and the last"; }
       std::string unit() const override { return "iterations"; }
+      bool        has_found_indefinite() const override { return is_indefinite; }
 
       SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) override
       {
@@ -115,6 +117,7 @@ namespace leopard::command_line
             result.history_residuals.push_back(found.residual);
             result.history_seconds.push_back(result.seconds);
           }
+        is_indefinite = found.reason == KrylovReason::indefinite;
         if (!found.converged)
           log("ended", krylov->name() + ": " + to_string(found.reason));
         return result;
@@ -143,6 +146,7 @@ namespace leopard::command_line
       std::unique_ptr<KrylovSolver<double>> krylov;
       const std::string                     title, about;
       const bool                            fixed;
+      bool                                  is_indefinite = false;
     };
 
     class MultigridMethod : public Solver
@@ -181,19 +185,20 @@ namespace leopard::command_line
     class DirectMethod : public Solver
     {
     public:
-      explicit DirectMethod(const CrsMatrix<double> &A_)
+      DirectMethod(const CrsMatrix<double> &A_, const Log &log)
         : A(A_)
       {
         if (A.n_rows > most_rows_of_direct)
-          throw InvalidInput("--method direct: the matrix has " + std::to_string(A.n_rows) + " rows\n  expected: at most " +
-                             std::to_string(most_rows_of_direct) + ", or another method");
+          check_cost(log);
         try
           {
             factors = make_sparse_factors(A);
           }
         catch (const InvalidInput &)
           {
-            throw InvalidInput("direct: the matrix is singular, so its factors cannot be computed\n  expected: a regular matrix");
+            throw InvalidInput(
+              "direct: the matrix is singular, so its factors cannot be computed\n  expected: a regular matrix, or a right-hand side "
+              "in its range and another method, such as cg with jacobi");
           }
       }
 
@@ -244,6 +249,26 @@ namespace leopard::command_line
       }
 
     private:
+      /**
+       * Of many rows: an analysis of the pattern tells the multiplications of Cholesky factors, c_j^2 for each column's
+       * c_j entries, of which there are at most sqrt(n sum c_j^2) then; LU factors in another order take some times as
+       * much. @throws InvalidInput if that is too much.
+       */
+      void check_cost(const Log &log) const
+      {
+        constexpr double of_lu = 4.;
+        const double     work  = of_lu * cholesky_operations(A) * A.n_entries();
+        const double     bytes = of_lu * 12. * std::sqrt(work / of_lu * A.n_rows);
+        const double     half  = 0.5 * static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+        const auto       text  = [](double operations, double memory) {
+          return short_text(operations, 1) + " multiplications and " + short_text(memory / 1e9, 2) + " GB";
+        };
+        log("direct", "factors of " + std::to_string(A.n_rows) + " rows take about " + text(work, bytes));
+        if (!(work <= most_operations && bytes <= half))
+          throw InvalidInput("direct: factors of " + std::to_string(A.n_rows) + " rows take about " + text(work, bytes) + "\n  expected: at most " +
+                             text(most_operations, half) + ", half of the memory; another method for larger ones");
+      }
+
       const double                          made = now(); ///< when the factorization began, which max_seconds counts
       const CrsMatrix<double>              &A;
       std::unique_ptr<CoarseSolver<double>> factors;
@@ -490,7 +515,7 @@ namespace leopard::command_line
           log("direct",
               "factors of " + std::to_string(A.n_rows) + " rows with " + std::to_string(A.n_entries()) +
                 " entries: --max-seconds does not interrupt them");
-        return std::make_unique<DirectMethod>(A);
+        return std::make_unique<DirectMethod>(A, log);
       }
     if (a.method_name == "multigrid")
       return make_multigrid_method(A, a, backend, log);

@@ -621,6 +621,10 @@ class Advice(Program):
         self.assertIn("without --omega every schedule converges for this matrix", said)
         self.check_words(said)
 
+    def test_omega_of_jacobi_that_made_it_diverge(self):
+        said, _ = self.run_it("A.mtx", "--method", "jacobi", "--omega", "1.9", code=1)
+        self.assertIn("without --omega it converges for this matrix", said)
+
     def test_theta_without_convergence(self):
         self.line(50, off=-30.)
         for k in ("2", "300"):  # an iteration whose growth is a number, and one whose growth is none
@@ -704,10 +708,10 @@ class Automatic(Program):
                 self.assertTrue(said is None or "--method automatic:      " + first in said, said)
 
     def test_what_fails_is_said_and_something_stronger_goes_on(self):
-        # Waves of low frequency, which coarse levels suit, but not CG; and high ones, which are left to factors.
+        # Waves of low frequency, which coarse levels suit, but not CG; and others, which are left to factors.
         for diagonal, n, last in ((3.98, 60, "gmres preconditioned by multigrid"), (1.3, 40, "direct")):
             with self.subTest(diagonal):
-                self.matrix("indefinite.mtx", laplace(n, diagonal), n * n)
+                self.matrix("indefinite.mtx", {**laplace(n, diagonal), (n * n, n * n): 1e4 if diagonal < 2. else 4.}, n * n + 1)  # the sum of all entries tells nothing
                 said = self.solve("indefinite.mtx", "--solution", "x.mtx")
                 failed, tried = self.line_of(said, "failed "), self.line_of(said, "next ")
                 self.assertEqual(len(failed), len(tried))
@@ -805,6 +809,33 @@ class Automatic(Program):
         self.assertIn("singular", error, said)
         self.assertFalse((self.folder / "x.mtx").exists())
         self.refused("singular.mtx", "--method", "direct", "--rhs", "b.mtx", says="direct: the matrix is singular", code=1)
+        said = self.run_it("singular.mtx", "--solution", "x.mtx")  # b = A 1 is in the range
+        self.assertIn("x is determined up to its null space", said)
+        x = self.read_vector("x.mtx")
+        self.assertAlmostEqual(x[0] + x[1], 2.)
+        self.matrix("general.mtx", {(0, 0): 1., (0, 1): 2., (1, 0): 2., (1, 1): 4., (2, 2): 1., (2, 0): 1.}, 3)
+        self.run_it("general.mtx")
+
+    def test_what_is_known_to_be_indefinite_goes_to_factors_or_gmres(self):
+        """Three attempts of CG came before; and above 100,000 rows there were no factors, however cheap."""
+        self.matrix("waves.mtx", laplace(40, 3.), 1600)
+        said = self.solve("waves.mtx")
+        self.assertEqual(self.line_of(said, "automatic ")[0].split(":")[0].split()[1:], ["direct"])
+        self.assertIn("not definite", said)
+        n = 100001  # factors of a line take no time
+        entries = {(i, i): 3. for i in range(n)}
+        entries.update({(i, j): -1. for i in range(n) for j in (i - 1, i + 1) if 0 <= j < n})
+        self.matrix("line.mtx", entries, n)
+        said = self.solve("line.mtx", "--method", "direct")
+        self.assertRegex(said, "factors of 100001 rows take about .* multiplications and .* GB")
+
+    def test_small_matrices_that_are_not_symmetric_are_factorized(self):
+        """ILU(0) was that of a matrix with eight times the diagonal added, and took 250 iterations for 60 rows."""
+        numbers = random.Random(9)
+        entries = {(i, j): numbers.gauss(0., 1.) for i in range(60) for j in {i} | {numbers.randrange(60) for _ in range(5)}}
+        self.matrix("rand.mtx", entries, 60)
+        said = self.solve("rand.mtx")
+        self.assertTrue(self.line_of(said, "automatic ")[0].split(None, 1)[1].startswith("direct"), said)
 
 
 class Systems(Program):
@@ -1119,6 +1150,37 @@ class Rough(Program):
         self.refused("zero.mtx", "--rhs", "b.mtx", "--solution", "y.mtx", says=["row 8 is empty or zero", "entry 8", "no solution"], code=1)
         self.matrix("zero.mtx", {(i, j): value for (i, j), value in entries.items() if j != 7}, 144)
         self.refused("zero.mtx", "--rhs", "b.mtx", "--solution", "y.mtx", says="column 8 is empty or zero", code=1)
+
+    def test_what_is_said_of_zeros(self):
+        self.matrix("row.mtx", {(0, 0): 1., (2, 2): 1., (0, 2): 0.5, (2, 0): 0.5}, 3)
+        said = self.run_it("row.mtx")  # the second entry of x is 0, and not wrong
+        self.assertIn("x = 0 is taken", said)
+        self.assertNotIn("warning", said)
+        self.matrix("zero.mtx", {(0, 0): 0.}, 1)
+        self.assertIn("x = 0 is taken", self.run_it("zero.mtx"))
+        self.matrix("grid.mtx", laplace(40), 1600)
+        self.vector("b.mtx", [0.] * 1600)
+        self.assertNotIn("corrections of  cycles", self.run_it("grid.mtx", "--rhs", "b.mtx"))
+        self.assertNotIn("max_corrections", self.run_it("grid.mtx", "--max-iterations", "0", code=1)[0])
+
+    def test_cg_for_a_matrix_that_is_not_symmetric_is_warned_of(self):
+        self.matrix("flow.mtx", {(i, j): value + 0.1 * (j - i == 1) for (i, j), value in laplace(12).items()}, 144)
+        said = self.run_it("flow.mtx", "--method", "cg", "--preconditioner", "none", "--max-iterations", "2", code=1)[0]
+        self.assertIn("warning     the matrix is not symmetric, as CG needs it", said)
+        self.assertNotIn("as CG needs it", self.run_it("flow.mtx", "--method", "gmres"))
+
+    def test_singular_up_to_rounding_is_said(self):
+        """D L D of a graph's L: "too ill-conditioned for double precision" was all that was said."""
+        n, numbers = 40, random.Random(2)
+        d = [numbers.uniform(0.5, 2.) for _ in range(n)]
+        entries = {}
+        for i in range(n - 1):
+            for k, l in ((i, i + 1), (i + 1, i)):
+                entries[k, l] = -d[k] * d[l]
+                entries[k, k] = entries.get((k, k), 0.) + d[k] * d[k]
+        self.matrix("dld.mtx", entries, n)
+        said = self.run_it("dld.mtx")
+        self.assertIn("determined up to its null space", said)
 
     def test_negative_definite(self):
         self.matrix("negative.mtx", {at: -value for at, value in laplace(40).items()}, 1600)
