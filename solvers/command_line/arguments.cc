@@ -256,8 +256,8 @@ namespace leopard::command_line
         .add_option(
           "--max-seconds",
           a.criteria.max_seconds,
-          "wall time of the solution, looked at between iterations; 0, the default: no limit. Not interrupted: reading, the set-up of levels and "
-          "incomplete factors, and the factorization of direct, whose time counts and depends on fill-in that is not known before")
+          "wall time from when the system has been read, looked at between iterations; 0, the default: no limit. Not interrupted: the set-up of "
+          "levels and incomplete factors, and the factorization of direct, whose time counts and depends on fill-in that is not known before")
         ->type_name("S");
       app.option_defaults()->group("Options");
       app.add_flag("--analyze",

@@ -326,7 +326,8 @@ namespace leopard::command_line
     Solution solve_by(
       const Arguments &arguments, const ChosenBackend &backend, const CrsMatrix<double> &A, const std::vector<double> &b, const Stopwatch &stopwatch)
     {
-      Solution found;
+      Solution        found;
+      const Stopwatch of_this; // the set-up takes of max_seconds, too
       found.iteration = make_iteration(A, arguments, backend, log_line);
       device::EnergyMeter meter(device::energy_sources(backend.backend == Backend::cuda));
       Solver             &solver    = *found.iteration.solver;
@@ -334,10 +335,13 @@ namespace leopard::command_line
       const std::string   about     = solver.description();
       log_line("method", solver.name() + (about.empty() ? "" : ": " + about));
       say_how_it_varies(arguments, backend.backend, found.iteration);
-      found.seconds_before           = stopwatch.seconds();
-      const device::EnergyUse before = meter.read();
-      found.result                   = solver.solve(partition ? permute(b, *partition) : b, arguments.criteria, found.x, log_line);
-      found.energy                   = meter.read().since(before);
+      found.seconds_before             = stopwatch.seconds();
+      const device::EnergyUse before   = meter.read();
+      StoppingCriteria        criteria = arguments.criteria;
+      if (criteria.max_seconds > 0.)
+        criteria.max_seconds = std::max(1e-9, criteria.max_seconds - of_this.seconds());
+      found.result = solver.solve(partition ? permute(b, *partition) : b, criteria, found.x, log_line);
+      found.energy = meter.read().since(before);
       if (partition)
         found.x = permute_back(found.x, *partition);
       found.quality = found.solved = quality_of(A, found.x, b);
@@ -417,10 +421,12 @@ namespace leopard::command_line
                           const std::vector<double> &b,
                           const ScaledSystem        &system,
                           const MatrixTraits        &traits,
+                          const Stopwatch           &since_read,
                           const Stopwatch           &stopwatch)
     {
-      std::vector<Attempt>    attempts  = attempts_for(A, traits, arguments);
-      const double            tolerance = arguments.criteria.relative_tolerance;
+      const auto              seconds_left = [&] { return arguments.criteria.max_seconds - since_read.seconds(); };
+      std::vector<Attempt>    attempts     = attempts_for(A, traits, arguments);
+      const double            tolerance    = arguments.criteria.relative_tolerance;
       std::optional<Solution> best; // of those that are not good enough, and what it was found with
       Arguments               of_best;
       std::string             singular; // what factors have said; empty: nothing
@@ -444,7 +450,7 @@ namespace leopard::command_line
                      now.has_multigrid() ? "double, as single does not do for this matrix"
                                          : "double, as " + text_of(attempts[i]) + " has nothing in single precision");
           if (arguments.criteria.max_seconds > 0.)
-            now.criteria.max_seconds = std::max(1e-9, arguments.criteria.max_seconds - stopwatch.seconds());
+            now.criteria.max_seconds = std::max(1e-9, seconds_left());
           std::string failure;
           try
             {
@@ -460,9 +466,16 @@ namespace leopard::command_line
                     throw InvalidInput(singular);
                   log_line("singular", "the matrix is singular: x is determined up to its null space");
                 }
-              const bool is_late   = arguments.criteria.max_seconds > 0. && !(stopwatch.seconds() < arguments.criteria.max_seconds);
+              const bool is_late   = arguments.criteria.max_seconds > 0. && !(seconds_left() > 0.);
               const bool is_better = !best || found.quality.residual < best->quality.residual;
               const bool tells_why = is_last && best && is_useless(*best) && is_useless(found) && found.solved.is_rounding(); // singular
+              if ((is_late || found.result.status == SolveStatus::time_limit) && found.result.status != SolveStatus::converged && !is_better)
+                {
+                  log_line("kept",
+                           "the solution of an earlier attempt, whose residual is smaller: " + short_text(best->quality.relative(), 3) + " for " +
+                             short_text(found.quality.relative(), 3));
+                  return conclude(of_best, A, b, *best);
+                }
               if (is_settled(found, tolerance) || is_late || (is_last && is_better) || tells_why)
                 return conclude(now, A, b, found);
               failure = to_string(found.result.status) + " after " + std::to_string(found.result.n_iterations) + " " +
@@ -497,6 +510,7 @@ namespace leopard::command_line
     {
       const Arguments     arguments = with_nodes(given, A);
       std::vector<double> b         = right_hand_side(A, arguments.rhs);
+      const Stopwatch     since_read; // of which --max-seconds is a limit
       if (arguments.is_relaxation())
         {
           if (arguments.rhs.empty())
@@ -511,7 +525,7 @@ namespace leopard::command_line
       const ScaledSystem system = arguments.method_name == "automatic" ? equilibrated(arguments, A, b, traits) : ScaledSystem();
       if (system.is_scaled())
         traits = look_at(system.A, is_symmetric);
-      return solve_by_attempts(system.is_scaled() ? system.arguments : arguments, A, b, system, traits, stopwatch);
+      return solve_by_attempts(system.is_scaled() ? system.arguments : arguments, A, b, system, traits, since_read, stopwatch);
     }
   } // namespace
 

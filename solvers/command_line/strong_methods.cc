@@ -58,16 +58,16 @@ namespace leopard::command_line
     class KrylovMethod : public Solver
     {
     public:
-      using Make = std::function<std::unique_ptr<KrylovSolver<double>>(double tolerance)>;
+      using Make = std::function<std::unique_ptr<KrylovSolver<double>>(const StoppingCriteria &criteria)>;
 
       /**
        * @param make the method with a preconditioner that exists. @param start of the set-up, see now().
        * @param is_equal_in_all_runs whether what was made before the solve is.
        */
-      KrylovMethod(Make make_, double tolerance_, const Preconditioner<double> *M, double start, bool is_equal_in_all_runs)
+      KrylovMethod(Make make_, const StoppingCriteria &criteria, const Preconditioner<double> *M, double start, bool is_equal_in_all_runs)
         : make(std::move(make_))
-        , tolerance(tolerance_)
-        , krylov(make(tolerance))
+        , made_for(criteria)
+        , krylov(make(made_for))
         , title(krylov->name() + (M != nullptr ? " with " + M->name() : ""))
         , about("set up in " + seconds_since(start))
         , fixed(is_equal_in_all_runs && (M == nullptr || M->is_fixed_linear_map()))
@@ -84,10 +84,11 @@ namespace leopard::command_line
       SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) override
       {
         const double start = now();
-        if (criteria.relative_tolerance != tolerance)
+        if (criteria.relative_tolerance != made_for.relative_tolerance || criteria.max_seconds != made_for.max_seconds)
           {
-            tolerance = criteria.relative_tolerance;
-            krylov    = make(tolerance);
+            made_for.relative_tolerance = criteria.relative_tolerance;
+            made_for.max_seconds        = criteria.max_seconds;
+            krylov                      = make(made_for);
           }
         x.assign(b.size(), 0.);
         const KrylovResult found = with_vectors(krylov->memory_space(), b, x, [&](double *x_, const double *b_) { return krylov->solve(x_, b_); });
@@ -142,7 +143,7 @@ namespace leopard::command_line
       }
 
       const Make                            make;
-      double                                tolerance; ///< that krylov was made for
+      StoppingCriteria                      made_for; ///< tolerance and time that krylov has
       std::unique_ptr<KrylovSolver<double>> krylov;
       const std::string                     title, about;
       const bool                            fixed;
@@ -220,7 +221,7 @@ namespace leopard::command_line
         result.history_iterations = {0};
         result.history_seconds    = {now() - start};
         const double goal         = criteria.relative_tolerance * result.initial_residual;
-        const auto   time_is_over = [&] { return criteria.max_seconds > 0. && !(now() - made < criteria.max_seconds); };
+        const auto   time_is_over = [&] { return criteria.max_seconds > 0. && !(now() - start < criteria.max_seconds); };
         while (!reached(result.final_residual, goal) && result.n_iterations < std::min(most, criteria.max_iterations) && !time_is_over())
           {
             factors->solve(correction.data(), r.data());
@@ -269,7 +270,6 @@ namespace leopard::command_line
                              text(most_operations, half) + ", half of the memory; another method for larger ones");
       }
 
-      const double                          made = now(); ///< when the factorization began, which max_seconds counts
       const CrsMatrix<double>              &A;
       std::unique_ptr<CoarseSolver<double>> factors;
     };
@@ -463,18 +463,18 @@ namespace leopard::command_line
       options.backend        = backend;
       options.n_threads      = a.async.n_threads;
       options.max_iterations = a.criteria.max_iterations;
-      options.max_seconds    = a.criteria.max_seconds;
       options.keep_history   = true;
       constexpr int restart  = 50;
-      const auto    make     = [=, &A, is_cg = a.method_name == "cg"](double tolerance) mutable {
-        options.tolerance    = tolerance;
+      const auto    make     = [=, &A, is_cg = a.method_name == "cg"](const StoppingCriteria &criteria) mutable {
+        options.tolerance    = criteria.relative_tolerance;
+        options.max_seconds  = criteria.max_seconds;
         const auto make_with = [&](const auto &matrix) {
           return is_cg ? make_cg<double>(matrix, CgOptions{options}, M) : make_fgmres<double>(matrix, FgmresOptions{options, restart}, M);
         };
         return on_device.n_rows > 0 ? make_with(on_device) : make_with(A);
       };
       const bool sweeps_race = a.has_factors() && a.factor_sweeps > 0 && a.async.schedule != Schedule::synchronous;
-      return std::make_unique<KrylovMethod>(make, a.criteria.relative_tolerance, M.get(), start, !sweeps_race);
+      return std::make_unique<KrylovMethod>(make, a.criteria, M.get(), start, !sweeps_race);
     }
   } // namespace
 
