@@ -245,7 +245,7 @@ namespace leopard::command_line
      */
     MatrixAnalysis analysis_in_time(const CrsMatrix<double> &A, const Blocks &blocks)
     {
-      constexpr double each = 2., tolerance = 1e-2; // seconds for each number, of which there are up to six
+      constexpr double each = 1., tolerance = 1e-2; // seconds for each number, of which there are up to six
       try
         {
           return spectrum::analyze_within(A, blocks, each);

@@ -193,6 +193,10 @@ class Solving(Program):
         said = self.run_it("line.mtx", "--method", "chebyshev", "--max-iterations", "200", "--tolerance", "0")
         self.assertIn("estimated from inside the spectrum", said)
         self.assertNotIn("diverged", said)  # the interval covers the largest one
+        for options in (("--omega", "tau"), ("--momentum",), ("--omega", "1.2"), ("--analyze",)):
+            begin = time.monotonic()
+            said = self.run_it("line.mtx", *options, *(("--max-iterations", "1", "--tolerance", "0") if options != ("--analyze",) else ()))
+            self.assertLess(time.monotonic() - begin, 15., said)  # some seconds; before up to 60
 
     def test_omega_above_the_bound_of_asynchronous_schedules_warns(self):
         bound = 2 / (1 + math.cos(math.pi / 13))
