@@ -147,8 +147,8 @@ namespace leopard::command_line
       return for_positive_definite(found, a);
     if (found.has_eigenvalues && found.smallest_eigenvalue > -rounding)
       return "the matrix is singular up to rounding (lambda_1 = " + short_text(found.smallest_eigenvalue, 6) +
-             " of D^-1 A): fix a value in it, as a Dirichlet condition does; as it is, no method of leopard-solve converges but for a --rhs in its "
-             "range";
+             " of D^-1 A): fix a value in it, as a Dirichlet condition does; as it is, no relaxation converges but for a --rhs in its range; "
+             "--method automatic tries what does more";
     if (found.has_eigenvalues)
       return "the matrix is not positive definite (lambda_1 = " + short_text(found.smallest_eigenvalue, 6) +
              " of D^-1 A), and no relaxation converges for it: " + way_out;
@@ -172,6 +172,8 @@ namespace leopard::command_line
       for (const char *option : {"--omega", "--block-omega", "--momentum"})
         if (a.has(option))
           given += (given.empty() ? "" : ", ") + std::string(option);
+      if (!given.empty() && !a.method().has_blocks && a.method().omega == OmegaRange::damping && below_one(found.spectral_radius))
+        return "without " + given + " it converges for this matrix; ";
       if (given.empty() || !a.method().has_blocks || !below_one(found.spectral_radius_abs))
         return "";
       return "without " + given + " every schedule converges for this matrix (without momentum for every omega below " +

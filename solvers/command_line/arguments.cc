@@ -138,7 +138,8 @@ namespace leopard::command_line
                  "--method",
                  a.method_name,
                  choices_of(solver_names()),
-                 "default automatic, what the matrix lets expect, and the next stronger one where that fails; async where an option of it is given");
+                 "default automatic, what the matrix lets expect, and the next stronger one where that fails; async where an option that only "
+                 "relaxations know is given, which is said");
       add_choice(app, "--preconditioner", a.preconditioner, choices_of(preconditioner_names()), "of cg and gmres, default automatic");
       add_choice(app, "--triangular", a.triangular.solve, triangular_solves, "of ic and ilu, how their factors are solved with, default exact");
       app.add_option("--triangular-iterations", a.triangular.n_iterations, "of --triangular async: global iterations (default 3)")->type_name("N");
@@ -147,7 +148,11 @@ namespace leopard::command_line
         ->type_name("N");
       app.add_option("--factor-sweeps", a.factor_sweeps, "of ic and ilu: fixed-point sweeps that find the factors; 0, the default: elimination")
         ->type_name("N");
-      add_choice(app, "--smoother", a.smoother, choices_of(method_names(as_smoother)), "of multigrid, default chebyshev, of stencils async");
+      add_choice(app,
+                 "--smoother",
+                 a.smoother,
+                 choices_of(method_names(as_smoother)),
+                 "of multigrid, default chebyshev, of stencils async, of matrices that are not symmetric ilu0 (on the host)");
       app
         .add_option("--block-unknowns", a.block_unknowns, "of multigrid by smoothed aggregation: unknowns of a node, in consecutive rows (default 1)")
         ->type_name("N");
@@ -166,14 +171,15 @@ namespace leopard::command_line
         waitings,
         "of the backend cuda, what the host does while the GPU works, default spin: asks again and again; block: sleeps, which leaves the core "
         "to others and saves energy, and costs some microseconds a wait");
-      add_choice(
-        app,
-        "--precision",
-        a.precision,
-        precisions,
-        "in which the method computes, default double; mixed: iterative refinement, residual and solution in double, the method in single "
-        "(async-refinement: the corrections of blocks; multigrid, alone and as preconditioner: the cycles); automatic, of async: double or "
-        "mixed, as the matrix lets expect; of multigrid: mixed, and double where that cannot be, which is the default with --method automatic");
+      add_choice(app,
+                 "--precision",
+                 a.precision,
+                 precisions,
+                 "in which the method computes, default double; mixed: iterative refinement, residual and solution in double, the method in single "
+                 "(async-refinement: the corrections of blocks; multigrid, alone and as preconditioner: the cycles); automatic, of async: double or "
+                 "mixed, as the matrix lets expect; of multigrid: mixed, and double where that cannot be, which is the default with --method "
+                 "automatic; that takes mixed "
+                 "where a method has something in single precision and the matrix lets it, which is said");
       app
         .add_option_function<std::string>(
           "--omega",
@@ -250,8 +256,8 @@ namespace leopard::command_line
         .add_option(
           "--max-seconds",
           a.criteria.max_seconds,
-          "wall time of the solution, looked at between iterations; 0, the default: no limit. Not interrupted: reading, the set-up of levels and "
-          "incomplete factors, and the factorization of direct, whose time counts and depends on fill-in that is not known before")
+          "wall time from when the system has been read, looked at between iterations; 0, the default: no limit. Not interrupted: the set-up of "
+          "levels and incomplete factors, and the factorization of direct, whose time counts and depends on fill-in that is not known before")
         ->type_name("S");
       app.option_defaults()->group("Options");
       app.add_flag("--analyze",
@@ -312,8 +318,6 @@ namespace leopard::command_line
         return;
       const std::string expected = "it with --method async, or another relaxation";
       refuse(a, {"--tune", "--tune-seconds", "--choice", "--theta"}, with, expected);
-      if (a.method_name == "automatic" && a.precision == Precision::mixed)
-        contradiction("--precision mixed", with, "automatic, or double, in which nothing is in single precision");
       if (a.method_name != "automatic" && !a.has_multigrid())
         refuse(a, {"--precision"}, words_of_method(a), expected + ", multigrid, or --preconditioner multigrid");
       if (a.precision == Precision::single)
@@ -428,6 +432,20 @@ namespace leopard::command_line
       require(a.triangular.n_iterations >= 1, "--triangular-iterations", a.triangular.n_iterations, "a number >= 1");
     }
 
+    /**
+     * The first option that only relaxations know, of which async has most; empty: none. What automatic knows, too,
+     * such as --precision double, is none.
+     */
+    std::string what_asks_for_async(const Arguments &a)
+    {
+      if (!a.given_for_async.empty())
+        return a.given_for_async.front();
+      return a.has("--omega")                      ? "--omega"
+             : a.precision == Precision::single    ? "--precision single"
+             : a.criteria.relative_tolerance == 0. ? "--tolerance 0"
+                                                   : "";
+    }
+
     /** What is written may replace neither what is read nor something else that is written. */
     void check_paths(const Arguments &a)
     {
@@ -521,10 +539,12 @@ namespace leopard::command_line
           if (option->get_group() == group_of_async)
             a.given_for_async.push_back("--" + option->get_lnames().front());
         }
-    // options of a relaxation ask for the relaxation that has most of them
-    if (!a.has("--method") &&
-        (!a.given_for_async.empty() || a.analyze || a.has("--omega") || a.has("--precision") || a.criteria.relative_tolerance == 0.))
-      a.method_name = "async";
+    if (!a.has("--method"))
+      {
+        a.asks_for_async = what_asks_for_async(a);
+        if (a.analyze || !a.asks_for_async.empty())
+          a.method_name = "async";
+      }
     if (a.async.overlap != Overlap::none && !a.has("--overlap-percent"))
       a.async.overlap_percent = usual_overlap_percent;
 

@@ -4,6 +4,7 @@
 #include "../base/norms.h"
 #include "../base/thread_pool.h"
 #include "../base/words.h"
+#include "../device/device.h"
 #include "../matrix/scaled_matrix.h"
 #include "../matrix/stencil.h"
 #include "../multigrid/coarse_solvers.h"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <mutex>
 
@@ -39,6 +41,7 @@ namespace leopard::command_line
     struct Look
     {
       double off_diagonal = 0., of_wrong_sign = 0., smallest = std::numeric_limits<double>::infinity(), largest = 0.;
+      double sum = 0., absolute_sum = 0.; // of all entries
       bool   positive = true, whole = true, singular = true, singular_in_single = true, coupled = false;
 
       void add_row(const CrsMatrix<double> &A, int i, double diagonal)
@@ -51,21 +54,25 @@ namespace leopard::command_line
               of_wrong_sign += A.values[p] * diagonal > 0. ? std::abs(A.values[p]) / size : 0.;
             }
         double       absolute = 0.;
-        const double sum      = std::abs(sum_of_row(A, i, absolute));
-        const bool   alone    = absolute == size;
-        singular              = singular && (reached(sum, 1e-13 * absolute) || alone);
-        singular_in_single    = singular_in_single && (reached(sum, 1e-6 * absolute) || alone);
-        coupled               = coupled || !alone;
-        positive              = positive && diagonal > 0.;
-        smallest              = size > 0. ? std::min(smallest, size) : smallest;
-        largest               = std::max(largest, size);
-        whole                 = whole && size > 0.;
+        const double of_row = sum_of_row(A, i, absolute), row_sum = std::abs(of_row);
+        sum += of_row;
+        absolute_sum += absolute;
+        const bool alone   = absolute == size;
+        singular           = singular && (reached(row_sum, 1e-13 * absolute) || alone);
+        singular_in_single = singular_in_single && (reached(row_sum, 1e-6 * absolute) || alone);
+        coupled            = coupled || !alone;
+        positive           = positive && diagonal > 0.;
+        smallest           = size > 0. ? std::min(smallest, size) : smallest;
+        largest            = std::max(largest, size);
+        whole              = whole && size > 0.;
       }
 
       void add(const Look &other)
       {
         off_diagonal += other.off_diagonal;
         of_wrong_sign += other.of_wrong_sign;
+        sum += other.sum;
+        absolute_sum += other.absolute_sum;
         smallest           = std::min(smallest, other.smallest);
         largest            = std::max(largest, other.largest);
         positive           = positive && other.positive;
@@ -95,6 +102,7 @@ namespace leopard::command_line
       traits.diagonal_range        = look.largest / look.smallest;
       traits.has_positive_diagonal = look.positive;
       traits.has_whole_diagonal    = look.whole;
+      traits.is_indefinite         = traits.is_symmetric && look.positive && look.sum < -1e-12 * look.absolute_sum;
       traits.is_singular           = look.singular && look.coupled;
       traits.is_singular_in_single = look.singular_in_single && look.coupled;
       traits.wrong_sign            = look.off_diagonal > 0. ? look.of_wrong_sign / look.off_diagonal : 0.;
@@ -230,11 +238,61 @@ namespace leopard::command_line
       return {"direct", "none", why};
     }
 
+    /** cholesky_operations() of A, or of A + A^T where its pattern is not symmetric. */
+    double factor_operations(const CrsMatrix<double> &A)
+    {
+      const CrsMatrix<double> T = transpose(A);
+      if (T.row_offsets == A.row_offsets && T.columns == A.columns)
+        return cholesky_operations(A);
+      CrsMatrix<double> both;
+      both.n_rows = both.n_columns = A.n_rows;
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          std::set_union(A.columns.begin() + A.row_offsets[i],
+                         A.columns.begin() + A.row_offsets[i + 1],
+                         T.columns.begin() + T.row_offsets[i],
+                         T.columns.begin() + T.row_offsets[i + 1],
+                         std::back_inserter(both.columns));
+          both.row_offsets.push_back(static_cast<int>(both.columns.size()));
+        }
+      both.values.assign(both.columns.size(), 1.);
+      return cholesky_operations(both);
+    }
+
+    constexpr double few_operations = 300.; ///< factors of less take no longer than some tens of iterations
+    constexpr double largest_shift  = 0.01; ///< where incomplete factors need more they are far from the matrix
+
     constexpr double of_iteration = 3.; // of cholesky_operations(): iterations in vain take twice the time of the factors at most
+
+    const char *const unpromised = "for matrices that are not definite, too; convergence is not promised";
+
+    /** Factors of many rows are the last but one: what they take is known when they are tried. */
+    void add_direct(std::vector<Attempt> &attempts, const MatrixTraits &traits, bool has_direct, const Attempt &last)
+    {
+      if (has_direct)
+        attempts.push_back(direct("exact but for rounding"));
+      if (!has_direct || traits.n_rows > most_rows_of_direct)
+        attempts.push_back(last);
+    }
+
+    std::vector<Attempt> of_indefinite(const CrsMatrix<double> &A, const MatrixTraits &traits, bool has_direct)
+    {
+      const std::string    what = "symmetric and not definite, as the sum of its entries is below zero";
+      std::vector<Attempt> result;
+      if (traits.is_like_diffusion() && traits.is_like_mesh && !(has_direct && cholesky_operations(A) <= cheap_cholesky))
+        result.push_back({"gmres", "multigrid", what + "; convergence is not promised", 60});
+      add_direct(result, traits, has_direct, {"gmres", "jacobi", unpromised});
+      result.front().why =
+        what + (result.front().method == "direct" ? ": factors, which are exact but for rounding" : "; convergence is not promised");
+      return result;
+    }
 
     std::vector<Attempt> of_symmetric(const CrsMatrix<double> &A, const MatrixTraits &traits, bool has_direct)
     {
+      if (traits.is_indefinite)
+        return of_indefinite(A, traits, has_direct);
       std::vector<Attempt> result;
+      const bool           has_small = has_direct && traits.n_rows <= most_rows_of_direct;
       if (traits.stencil != nullptr)
         result.push_back({"multigrid", "none", "a symmetric stencil with positive diagonal", 60, traits.stencil});
       if (traits.is_like_diffusion() && !traits.is_like_mesh)
@@ -245,49 +303,84 @@ namespace leopard::command_line
                           200});
       if (traits.is_singular)
         {
-          result.push_back({"multigrid", "none", "symmetric, its rows sum to zero: constants are its null space", 200});
-          result.push_back({"cg", "multigrid", "semidefinite, if b is in the range of the matrix", 300});
+          result.push_back({"cg", "multigrid", "symmetric, its rows sum to zero: constants are its null space", 300});
+          result.push_back({"multigrid", "none", "the same by cycles alone", 200});
           result.push_back({"cg", "jacobi", "the same, without coarse levels"});
           return result;
         }
       Attempt cg_factors = {"cg", "ic", "symmetric with positive diagonal", 3000};
       if (traits.is_like_diffusion())
         result.push_back({"cg", "multigrid", "symmetric with positive diagonal, entries like those of diffusion", 300});
-      else if (const double work = has_direct ? cholesky_operations(A) : 2. * cheap_cholesky; work <= cheap_cholesky)
+      else if (const double work = has_small ? cholesky_operations(A) : 2. * cheap_cholesky; work <= cheap_cholesky)
         {
-          constexpr double few = 100.;
-          if (work <= few * of_iteration)
-            return {direct("symmetric with positive diagonal, and its factors take less time than some tens of iterations")};
+          if (work <= few_operations)
+            {
+              Attempt of_singular         = {"cg", "jacobi", "semidefinite, if b is in the range of the matrix", 1000};
+              of_singular.is_for_singular = true;
+              return {direct("symmetric with positive diagonal, and its factors take less time than some tens of iterations"), of_singular};
+            }
           cg_factors.max_iterations = static_cast<int>(work / of_iteration);
-          cg_factors.largest_shift  = 0.01; // where IC(0) needs more it is far from the matrix
+          cg_factors.largest_shift  = largest_shift;
         }
-      cg_factors.has_factors_to_come = has_direct && traits.is_like_diffusion();
+      cg_factors.has_factors_to_come = has_small && traits.is_like_diffusion();
       result.push_back(cg_factors);
       if (has_direct && traits.is_like_diffusion()) // waves of low frequency: the coarse levels suit, CG does not
         result.push_back({"gmres", "multigrid", "for matrices that are not definite, too", 60});
-      if (has_direct)
-        result.push_back(direct("exact but for rounding"));
-      else
-        result.push_back({"gmres", "jacobi", "for matrices that are not definite, too; convergence is not promised"});
+      add_direct(result, traits, has_direct, {"gmres", "jacobi", unpromised});
       return result;
     }
 
-    std::vector<Attempt> of_others(const MatrixTraits &traits, bool has_direct)
+    /** Those of non-symmetric matrices: levels in any order, on the host alone. */
+    const std::string smoother_of_others = "ilu0";
+
+    bool may_use_gpu(const Arguments &arguments)
+    {
+      return arguments.backend == "cuda" || (arguments.backend == "automatic" && device::n_devices() > 0);
+    }
+
+    /**
+     * Chebyshev's interval is one of real eigenvalues: iterations for c400, a flow with cell Peclet number 0.6, are 890
+     * with ILU(0) alone and 9 with multigrid that it smooths. A GPU smooths with what runs there first.
+     */
+    std::vector<Attempt> with_smoothers_of_others(Attempt multigrid, const Arguments &arguments)
     {
       std::vector<Attempt> result;
-      const std::string    what     = traits.is_symmetric ? "symmetric, the diagonal is not positive" : "not symmetric";
-      const int            patience = has_direct ? 60 : 200; // coarse levels that suit a matrix need some tens of iterations
-      const Attempt multigrid = {"gmres", "multigrid", what + ", entries like those of diffusion", patience}, factors = {"gmres", "ilu", what, 300};
-      if (traits.is_like_diffusion() && traits.is_like_mesh)
-        result = {multigrid, factors};
-      else if (traits.is_like_diffusion())
-        result = {factors, multigrid};
-      else
-        result = {factors};
-      if (has_direct)
-        result.push_back(direct("exact but for rounding"));
-      else
+      if (may_use_gpu(arguments))
+        result.push_back(multigrid);
+      if (arguments.backend != "cuda")
+        {
+          multigrid.smoother = smoother_of_others;
+          multigrid.why += ", smoothed by " + smoother_of_others;
+          result.push_back(multigrid);
+        }
+      return result;
+    }
+
+    std::vector<Attempt> of_others(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments, bool has_direct)
+    {
+      std::vector<Attempt> result;
+      const std::string    what      = traits.is_symmetric ? "symmetric, the diagonal is not positive" : "not symmetric";
+      const bool           has_small = has_direct && traits.n_rows <= most_rows_of_direct;
+      const int            patience  = has_small ? 60 : 200; // coarse levels that suit a matrix need some tens of iterations
+      const Attempt        multigrid = {"gmres", "multigrid", what + ", entries like those of diffusion", patience};
+      Attempt              factors   = {"gmres", "ilu", what, 300};
+      if (traits.is_like_diffusion())
+        {
+          result                      = traits.is_symmetric ? std::vector<Attempt>{multigrid} : with_smoothers_of_others(multigrid, arguments);
+          factors.has_factors_to_come = has_small;
+        }
+      else if (const double work = has_small ? factor_operations(A) : 2. * cheap_cholesky; work <= few_operations)
+        {
+          factors.is_for_singular = true;
+          return {direct(what + ", and its factors take less time than some tens of iterations"), factors};
+        }
+      else if (work <= cheap_cholesky)
+        factors.largest_shift = largest_shift;
+      result.insert(traits.is_like_mesh ? result.end() : result.begin(), factors);
+      if (!has_direct)
         result.back().max_iterations = 0;
+      else
+        add_direct(result, traits, has_direct, {"gmres", "ilu", what + "; convergence is not promised"});
       return result;
     }
   } // namespace
@@ -407,11 +500,11 @@ namespace leopard::command_line
         }
       if (arguments.method_name != "automatic")
         return {{arguments.method_name, arguments.preconditioner, "as asked for"}};
-      const bool has_direct = traits.n_rows <= most_rows_of_direct && arguments.backend != "cuda"; // factors are the host's
+      const bool has_direct = arguments.backend != "cuda"; // factors are the host's
       if (!traits.has_whole_diagonal)
         return {has_direct ? direct("the diagonal has zeros") : Attempt{"gmres", "none", "the diagonal has zeros; convergence is not promised"}};
       std::vector<Attempt> result =
-        traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, has_direct) : of_others(traits, has_direct);
+        traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, has_direct) : of_others(A, traits, arguments, has_direct);
       if (traits.radius_bound <= fast_radius)
         result.insert(result.begin(),
                       {"async", "none", "rho(|B|) is at most " + short_text(traits.radius_bound, 3) + ": every schedule converges, and fast", 2000});
@@ -426,15 +519,24 @@ namespace leopard::command_line
     constexpr double     digits_of_single = 1e7;
     std::vector<Attempt> result           = methods_for(A, traits, arguments);
     for (Attempt &attempt : result)
-      attempt.in_double = traits.is_singular_in_single || !reached(traits.diagonal_range, digits_of_single) || arguments.backend == "reference";
+      {
+        attempt.in_double = traits.is_singular_in_single || !reached(traits.diagonal_range, digits_of_single) || arguments.backend == "reference";
+        if (!traits.is_symmetric && !may_use_gpu(arguments) && with_attempt(arguments, attempt).has_multigrid())
+          attempt.smoother = smoother_of_others;
+      }
     return result;
   }
 
   Attempt at_its_turn(Attempt attempt, const CrsMatrix<double> &A)
   {
     if (attempt.has_factors_to_come)
-      if (const double work = cholesky_operations(A); work <= cheap_cholesky)
-        attempt.max_iterations = std::min(attempt.max_iterations, 1 + static_cast<int>(work / of_iteration));
+      if (const double work = factor_operations(A); work <= cheap_cholesky)
+        {
+          const double each      = attempt.preconditioner == "ilu" ? 1. : of_iteration; // LU takes longer than Cholesky
+          attempt.max_iterations = std::min(attempt.max_iterations, 1 + static_cast<int>(work / each));
+          if (attempt.preconditioner == "ilu")
+            attempt.largest_shift = largest_shift;
+        }
     return attempt;
   }
 
@@ -446,11 +548,19 @@ namespace leopard::command_line
     result.preconditioner = attempt.preconditioner;
     result.found_stencil  = attempt.stencil;
     result.largest_shift  = attempt.largest_shift;
+    if (!attempt.smoother.empty() && !arguments.has("--smoother"))
+      result.smoother = attempt.smoother;
     if (attempt.stencil != nullptr && !result.has("--precision")) // cycles in single precision are safe there
       result.precision = Precision::automatic;
-    const bool may_choose = result.has("--precision") ? result.precision == Precision::automatic : result.is_automatic;
+    const bool asks_for_mixed = result.precision == Precision::mixed && result.has("--precision"),
+               may_choose     = result.has("--precision") ? result.precision == Precision::automatic || (asks_for_mixed && result.is_automatic)
+                                                          : result.is_automatic;
     if (result.is_krylov() && result.has_multigrid() && may_choose)
       result.precision = attempt.in_double ? Precision::double_precision : Precision::mixed;
+    else if (asks_for_mixed && result.is_automatic && !result.is_relaxation()) // cycles of stencils, too
+      result.precision = result.has_multigrid() && !attempt.in_double ? Precision::mixed : Precision::double_precision;
+    if (result.criteria.max_iterations == 0) // corrections are at least one
+      result.precision = Precision::double_precision;
     if (attempt.max_iterations > 0 && !arguments.has("--max-iterations"))
       result.criteria.max_iterations = attempt.max_iterations;
     return result;

@@ -22,6 +22,7 @@ namespace leopard::command_line
     bool   has_positive_diagonal = false;
     bool   has_whole_diagonal    = false; ///< no entry of it is zero or missing
     bool   is_singular           = false; ///< all rows that are coupled to others sum to zero, up to rounding
+    bool   is_indefinite         = false; ///< symmetric with positive diagonal, but 1^T A 1 < 0: not definite; false where that does not tell
     bool   is_singular_in_single = false; ///< the same up to rounding in single precision
     bool   is_like_mesh   = true; ///< nodes within some edges of one another grow in number as in three dimensions at most, if it is like diffusion
     double wrong_sign     = 0.;   ///< share of the off-diagonal entries (absolute values) that have the diagonal's sign, in [0, 1]
@@ -70,6 +71,8 @@ namespace leopard::command_line
     double                                 largest_shift       = std::numeric_limits<double>::infinity(); ///< see Arguments
     bool                                   has_factors_to_come = false; ///< sparse factors follow, what they cost is not known yet, see at_its_turn()
     bool                                   in_double           = false; ///< cycles, too: single precision does not do, or has failed
+    bool                                   is_for_singular     = false; ///< where factors have shown that the matrix is
+    std::string                            smoother            = "";    ///< of multigrid; empty: what the arguments say
   };
 
   /**

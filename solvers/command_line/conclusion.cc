@@ -2,6 +2,7 @@
 #include "conclusion.h"
 
 #include "../base/errors.h"
+#include "../base/norms.h"
 #include "../base/whole_file.h"
 #include "../base/words.h"
 #include "../matrix/eigenvalues.h"
@@ -44,13 +45,24 @@ namespace leopard::command_line
         }
     }
 
-    /** "max |x - 1|" where the solution is all ones, a number that is none if an entry is. */
-    double distance_from_ones(const std::vector<double> &x)
+    /**
+     * x - 1 where the solution is all ones; zero in rows that were zero, where x = 0 is taken: b = A 1 is zero there.
+     */
+    std::vector<double> difference_from_ones(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b)
     {
-      double error = 0.;
-      for (const double value : x)
-        error = std::isnan(value) ? value : std::max(error, std::abs(value - 1.));
-      return error;
+      std::vector<double> result(x);
+      for (int i = 0; i < A.n_rows; ++i)
+        result[i] = A.row_offsets[i + 1] - A.row_offsets[i] == 1 && b[i] == 0. && x[i] == 0. ? 0. : x[i] - 1.;
+      return result;
+    }
+
+    /** A number that is none if an entry is. */
+    double largest_size(const std::vector<double> &v)
+    {
+      double largest = 0.;
+      for (const double value : v)
+        largest = std::isnan(value) ? value : std::max(largest, std::abs(value));
+      return largest;
     }
 
     double largest_entry(const std::vector<double> &x)
@@ -95,6 +107,11 @@ namespace leopard::command_line
                  std::string("the residual ") + of_scaled +
                    " is within the tolerance; that of A x = b is not, and rounding errors alone make it about " + short_text(smallest, 2) +
                    "\n            each equation of A x = b is satisfied to " + short_text(found.quality.of_each_row, 2) + " of its own terms");
+      else if (found.result.status == SolveStatus::converged && found.is_scaled && !found.solved.meets(tolerance))
+        log_line("warning",
+                 std::string("the residual is within the tolerance; ") + of_scaled + ", where small rows count as much as large ones, it is " +
+                   short_text(found.solved.relative(), 2) + "\n            each equation of A x = b is satisfied to " +
+                   short_text(found.quality.of_each_row, 2) + " of its own terms");
       else if (found.result.status == SolveStatus::converged && !reached(smallest, 10. * tolerance))
         log_line("warning",
                  "the residual is within the tolerance by luck: if every entry changed in its last place, it would change by " +
@@ -120,10 +137,15 @@ namespace leopard::command_line
       const SolveResult         &result   = found.result;
       const std::vector<double> &x        = found.x;
       const bool                 is_known = arguments.rhs.empty();
-      const double               error    = is_known ? distance_from_ones(x) : estimated_error(A, x, b, result.convergence_factor());
+      const double error = is_known ? largest_size(difference_from_ones(A, x, b)) : estimated_error(A, x, b, result.convergence_factor());
       if (is_known)
         log_line("error", "max |x - 1| = " + short_text(error, 4));
       const double expected = std::max(1e-3, 100. * arguments.criteria.relative_tolerance);
+      if (result.status == SolveStatus::converged && !(error <= expected) && is_known &&
+          quality_of(A, difference_from_ones(A, x, b), std::vector<double>(x.size(), 0.)).is_rounding())
+        return log_line("warning",
+                        "the solution is not all ones, and A maps the difference to zero but for rounding: the matrix is singular, or so nearly that "
+                        "double precision does not tell, and x is determined up to its null space");
       if (result.status == SolveStatus::converged && !(error <= expected))
         log_line("warning",
                  "the residual is small enough, but the solution is not: " +
@@ -207,6 +229,12 @@ namespace leopard::command_line
       throw ConvergenceFailure("the solver says that it converged, but the residual computed anew is " + short_text(found.solved.relative(), 4) +
                                "\n  expected: at most " + short_text(tolerance, 4));
     found.result.status = SolveStatus::stagnated;
+  }
+
+  void acknowledge(Solution &found, double tolerance)
+  {
+    if (tolerance > 0. && reached(found.quality.relative(), tolerance))
+      found.result.status = SolveStatus::converged;
   }
 
   int conclude(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const Solution &found)

@@ -29,6 +29,12 @@ namespace leopard::command_line
    */
   void judge(Solution &found, double tolerance);
 
+  /**
+   * Calls converged what meets the tolerance, the residual of the file's system computed anew, whatever ended the
+   * solver: rounding errors of a scaled system, the last iteration allowed.
+   */
+  void acknowledge(Solution &found, double tolerance);
+
   /** The log of a solution, its files, and advice where there is none. @return the exit code. @throws Error. */
   int conclude(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const Solution &found);
 } // namespace leopard::command_line

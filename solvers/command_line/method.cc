@@ -2,6 +2,7 @@
 #include "method.h"
 
 #include "../base/errors.h"
+#include "../base/stopwatch.h"
 #include "../base/words.h"
 #include "../block_async/prediction.h"
 #include "../device/device.h"
@@ -88,10 +89,14 @@ namespace leopard::command_line
         throw UsageError("--threads is given with --method " + a.method_name + ", which works in one thread\n  expected: it with another method");
     }
 
-    /** Estimates where they take long, unless there is a limit, max_seconds > 0, which then is theirs. */
-    ExtremeEigenvalues eigenvalues_in_time(const CrsMatrix<double> &A, double max_seconds, const Log &log)
+    /**
+     * Estimates where they take long, unless there is a limit, max_seconds > 0, which then is theirs. The smallest is
+     * worth some time where the rate of convergence depends on it, and little where 2 / (lambda_1 + lambda_n) does.
+     */
+    ExtremeEigenvalues eigenvalues_in_time(const CrsMatrix<double> &A, bool is_for_tau, double max_seconds, const Log &log)
     {
-      constexpr double tolerance = 1e-3, patience = 5., margin = 0.01;
+      constexpr double tolerance = 1e-3, margin = 0.01;
+      const double     patience = is_for_tau ? 0.5 : 1., of_estimate = is_for_tau ? 0.5 : 2.;
       try
         {
           return extreme_eigenvalues(A, tolerance, max_seconds > 0. ? max_seconds : patience);
@@ -100,12 +105,16 @@ namespace leopard::command_line
         {
           if (max_seconds > 0.)
             throw;
-          log("eigenvalues", "they take longer than " + short_text(patience, 5) + " s: estimated from inside the spectrum, the smallest is smaller");
-          ExtremeEigenvalues e = spectrum::estimate_extreme(A, tolerance, patience);
+          log("eigenvalues",
+              "they take longer than " + short_text(patience, 5) + " s: estimated from inside the spectrum in up to " + short_text(of_estimate, 5) +
+                " s, the largest to about a percent; the smallest is smaller, perhaps by far");
+          ExtremeEigenvalues e = spectrum::estimate_extreme(A, tolerance, of_estimate);
           e.largest *= 1. + margin; // one that is too small would make iterations diverge
           return e;
         }
     }
+
+    const std::string of_tau = "--omega tau";
 
     /** @param max_seconds 0: no limit. */
     ExtremeEigenvalues eigenvalues_of(const CrsMatrix<double> &A, const std::string &what_for, double max_seconds, const Log &log)
@@ -113,7 +122,7 @@ namespace leopard::command_line
       log("eigenvalues", "of D^-1 A, for " + what_for + " ...");
       try
         {
-          const ExtremeEigenvalues e = eigenvalues_in_time(A, max_seconds, log);
+          const ExtremeEigenvalues e = eigenvalues_in_time(A, what_for == of_tau, max_seconds, log);
           log("eigenvalues", short_text(e.smallest, 5) + " to " + short_text(e.largest, 5));
           if (!(e.smallest > 0.))
             throw InvalidInput("the smallest eigenvalue of D^-1 A is " + short_text(e.smallest, 5) + "\n  expected: a positive definite matrix");
@@ -130,7 +139,7 @@ namespace leopard::command_line
     {
       MethodOptions options;
       options.backend             = backend;
-      options.omega               = a.omega_is_tau ? tau_scaling(eigenvalues_of(A, "--omega tau", a.criteria.max_seconds, log)) : a.async.omega;
+      options.omega               = a.omega_is_tau ? tau_scaling(eigenvalues_of(A, of_tau, a.criteria.max_seconds, log)) : a.async.omega;
       options.chebyshev.n_threads = a.async.n_threads;
       if (a.method().has_interval)
         {
@@ -147,7 +156,7 @@ namespace leopard::command_line
     void complete_weights(const CrsMatrix<double> &A, const Arguments &a, BlockAsyncOptions &options, const Log &log)
     {
       if (a.omega_is_tau)
-        options.omega = tau_scaling(eigenvalues_of(A, "--omega tau", a.criteria.max_seconds, log));
+        options.omega = tau_scaling(eigenvalues_of(A, of_tau, a.criteria.max_seconds, log));
       if (!a.momentum_from_matrix)
         return;
       const ExtremeEigenvalues eigenvalues = eigenvalues_of(A, "--momentum automatic", a.criteria.max_seconds, log);
@@ -159,15 +168,21 @@ namespace leopard::command_line
       if (options.schedule == Schedule::synchronous && options.local_iterations == 1)
         return take(0.);
       // asynchronous iterations bear less: as much as converges in whatever order the blocks come
-      constexpr double max_seconds = 10.;
+      constexpr double max_seconds = 2.; // of all: who iterates so long that one is not decided gains little from the next
+      const Stopwatch  stopwatch;
       for (const double caution : {0.5, 0.6, 0.7, 0.8, 0.9})
         {
           take(caution);
-          if (converges_in_all_schedules(A, options, max_seconds))
+          const double left = max_seconds - stopwatch.seconds();
+          if (left > 0. && converges_in_all_schedules(A, options, left))
             return;
         }
       take(1.);
-      log("warning", "no momentum was found that converges in every schedule: none is taken, and omega = tau");
+      const bool is_late = stopwatch.seconds() > max_seconds;
+      log("warning",
+          "no momentum was found " + (is_late ? "in " + short_text(max_seconds, 5) + " s " : std::string()) +
+            "that converges in every schedule: none is taken, and omega = tau" +
+            (is_late ? "\n            to do: --momentum with a number, or --schedule synchronous --local-iterations 1 --momentum" : ""));
     }
 
     std::string weights(const BlockAsyncOptions &options)
@@ -250,7 +265,7 @@ namespace leopard::command_line
      */
     void check_omega(const CrsMatrix<double> &A, const BlockAsyncOptions &options, const Log &log)
     {
-      constexpr double  max_seconds    = 10.;
+      constexpr double  max_seconds    = 1.; // for a warning
       const bool        is_omega       = options.omega >= options.block_omega;
       const double      omega          = is_omega ? options.omega : options.block_omega;
       const bool        is_synchronous = options.schedule == Schedule::synchronous;

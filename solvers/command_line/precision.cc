@@ -144,7 +144,7 @@ namespace leopard::command_line
         x.assign(b.size(), 0.);
         const RefinementResult found =
           with_vectors(refinement.memory_space(), b, x, [&](double *x_, const double *b_) { return refinement.solve(x_, b_); });
-        std::string text = std::to_string(found.n_corrections) + " corrections of ";
+        std::string text = std::to_string(found.n_corrections) + " corrections" + (found.inner_iterations.empty() ? "" : " of ");
         SolveResult result;
         result.status             = status_of(found.reason);
         result.seconds            = stopwatch.seconds();
@@ -161,8 +161,10 @@ namespace leopard::command_line
         result.n_iterations = result.min_iterations = found.n_iterations;
         result.mean_iterations                      = found.n_iterations;
         log("refinement",
-            to_string(found.reason) + " after " + text + " " + about.unit.substr(about.unit.rfind(' ') + 1) +
-              "; predicted after the first: " + std::to_string(found.predicted) + " corrections");
+            to_string(found.reason) + " after " + text +
+              (found.inner_iterations.empty() ? ""
+                                              : " " + about.unit.substr(about.unit.rfind(' ') + 1) +
+                                                  "; predicted after the first: " + std::to_string(found.predicted) + " corrections"));
         return result;
       }
 

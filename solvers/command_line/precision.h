@@ -27,6 +27,8 @@ namespace leopard::command_line
     virtual bool        is_fixed_linear_map() const = 0;
     /** What is said of the history's residuals but the first and the last; empty: they were computed from x. */
     virtual std::string history_note() const { return ""; }
+    /** Whether a solution has shown that the matrix is not positive definite. */
+    virtual bool has_found_indefinite() const { return false; }
     /** What it counts. */
     virtual std::string unit() const { return "global iterations"; }
 

@@ -245,7 +245,7 @@ namespace leopard::command_line
      */
     MatrixAnalysis analysis_in_time(const CrsMatrix<double> &A, const Blocks &blocks)
     {
-      constexpr double each = 2., tolerance = 1e-2; // seconds for each number, of which there are up to six
+      constexpr double each = 1., tolerance = 1e-2; // seconds for each number, of which there are up to six
       try
         {
           return spectrum::analyze_within(A, blocks, each);
@@ -326,7 +326,8 @@ namespace leopard::command_line
     Solution solve_by(
       const Arguments &arguments, const ChosenBackend &backend, const CrsMatrix<double> &A, const std::vector<double> &b, const Stopwatch &stopwatch)
     {
-      Solution found;
+      Solution        found;
+      const Stopwatch of_this; // the set-up takes of max_seconds, too
       found.iteration = make_iteration(A, arguments, backend, log_line);
       device::EnergyMeter meter(device::energy_sources(backend.backend == Backend::cuda));
       Solver             &solver    = *found.iteration.solver;
@@ -334,10 +335,13 @@ namespace leopard::command_line
       const std::string   about     = solver.description();
       log_line("method", solver.name() + (about.empty() ? "" : ": " + about));
       say_how_it_varies(arguments, backend.backend, found.iteration);
-      found.seconds_before           = stopwatch.seconds();
-      const device::EnergyUse before = meter.read();
-      found.result                   = solver.solve(partition ? permute(b, *partition) : b, arguments.criteria, found.x, log_line);
-      found.energy                   = meter.read().since(before);
+      found.seconds_before             = stopwatch.seconds();
+      const device::EnergyUse before   = meter.read();
+      StoppingCriteria        criteria = arguments.criteria;
+      if (criteria.max_seconds > 0.)
+        criteria.max_seconds = std::max(1e-9, criteria.max_seconds - of_this.seconds());
+      found.result = solver.solve(partition ? permute(b, *partition) : b, criteria, found.x, log_line);
+      found.energy = meter.read().since(before);
       if (partition)
         found.x = permute_back(found.x, *partition);
       found.quality = found.solved = quality_of(A, found.x, b);
@@ -374,10 +378,11 @@ namespace leopard::command_line
     {
       say_what_is_unused(arguments);
       const ChosenBackend backend = choose_backend(arguments);
-      if (!system.is_scaled())
-        return solve_by(arguments, backend, A, b, stopwatch);
-      Solution found = solve_by(arguments, backend, system.A, system.b, stopwatch);
-      return_from_scaled(found, system, A, b, arguments.criteria);
+      Solution            found =
+        system.is_scaled() ? solve_by(arguments, backend, system.A, system.b, stopwatch) : solve_by(arguments, backend, A, b, stopwatch);
+      if (system.is_scaled())
+        return_from_scaled(found, system, A, b, arguments.criteria);
+      acknowledge(found, arguments.criteria.relative_tolerance);
       return found;
     }
 
@@ -402,25 +407,37 @@ namespace leopard::command_line
         }
     }
 
+    /** Of a matrix that is not definite, after attempt i. @return whether that was the last one, then. */
+    bool leave_out_cg(std::vector<Attempt> &attempts, std::size_t i)
+    {
+      attempts.erase(std::remove_if(attempts.begin() + static_cast<long>(i) + 1, attempts.end(), [](const Attempt &a) { return a.method == "cg"; }),
+                     attempts.end());
+      return i + 1 == attempts.size();
+    }
+
     /** One method after the other, as far as needed. */
     int solve_by_attempts(const Arguments           &arguments,
                           const CrsMatrix<double>   &A,
                           const std::vector<double> &b,
                           const ScaledSystem        &system,
                           const MatrixTraits        &traits,
+                          const Stopwatch           &since_read,
                           const Stopwatch           &stopwatch)
     {
-      std::vector<Attempt>    attempts  = attempts_for(A, traits, arguments);
-      const double            tolerance = arguments.criteria.relative_tolerance;
+      const auto              seconds_left = [&] { return arguments.criteria.max_seconds - since_read.seconds(); };
+      std::vector<Attempt>    attempts     = attempts_for(A, traits, arguments);
+      const double            tolerance    = arguments.criteria.relative_tolerance;
       std::optional<Solution> best; // of those that are not good enough, and what it was found with
       Arguments               of_best;
+      std::string             singular; // what factors have said; empty: nothing
       for (std::size_t i = 0;; ++i)
         {
           const Stopwatch of_this;
-          Arguments       now                = with_attempt(arguments, at_its_turn(attempts[i], A));
-          const bool      chose_single       = now.is_krylov() && now.precision == Precision::mixed && arguments.precision != Precision::mixed;
-          bool            is_last            = i + 1 == attempts.size();
-          const auto      try_in_double_next = [&] {
+          Arguments       now = with_attempt(arguments, at_its_turn(attempts[i], A));
+          const bool      chose_single =
+            now.is_krylov() && now.precision == Precision::mixed && (now.is_automatic || arguments.precision != Precision::mixed);
+          bool       is_last            = i + 1 == attempts.size();
+          const auto try_in_double_next = [&] {
             attempts.insert(attempts.begin() + static_cast<long>(i) + 1, attempts[i]);
             attempts[i + 1].in_double = true;
             attempts[i + 1].why       = "the same with cycles in double precision";
@@ -428,17 +445,37 @@ namespace leopard::command_line
           };
           if (attempts[i].why != "as asked for")
             log_line(i == 0 ? "automatic" : "next", text_of(attempts[i]) + ": " + attempts[i].why);
+          if (arguments.precision == Precision::mixed && now.precision == Precision::double_precision)
+            log_line("precision",
+                     now.has_multigrid() ? "double, as single does not do for this matrix"
+                                         : "double, as " + text_of(attempts[i]) + " has nothing in single precision");
           if (arguments.criteria.max_seconds > 0.)
-            now.criteria.max_seconds = std::max(1e-9, arguments.criteria.max_seconds - stopwatch.seconds());
+            now.criteria.max_seconds = std::max(1e-9, seconds_left());
           std::string failure;
           try
             {
-              Solution found = attempt_by(now, A, b, system, stopwatch);
-              if (chose_single && (found.result.status == SolveStatus::diverged || found.result.status == SolveStatus::stagnated))
+              Solution   found         = attempt_by(now, A, b, system, stopwatch);
+              const bool is_indefinite = !traits.is_singular && found.iteration.solver->has_found_indefinite();
+              if (is_indefinite)
+                is_last = leave_out_cg(attempts, i);
+              if (chose_single && !is_indefinite && (found.result.status == SolveStatus::diverged || found.result.status == SolveStatus::stagnated))
                 try_in_double_next();
-              const bool is_late   = arguments.criteria.max_seconds > 0. && !(stopwatch.seconds() < arguments.criteria.max_seconds);
+              if (attempts[i].is_for_singular && !singular.empty())
+                {
+                  if (found.result.status != SolveStatus::converged)
+                    throw InvalidInput(singular);
+                  log_line("singular", "the matrix is singular: x is determined up to its null space");
+                }
+              const bool is_late   = arguments.criteria.max_seconds > 0. && !(seconds_left() > 0.);
               const bool is_better = !best || found.quality.residual < best->quality.residual;
               const bool tells_why = is_last && best && is_useless(*best) && is_useless(found) && found.solved.is_rounding(); // singular
+              if ((is_late || found.result.status == SolveStatus::time_limit) && found.result.status != SolveStatus::converged && !is_better)
+                {
+                  log_line("kept",
+                           "the solution of an earlier attempt, whose residual is smaller: " + short_text(best->quality.relative(), 3) + " for " +
+                             short_text(found.quality.relative(), 3));
+                  return conclude(of_best, A, b, *best);
+                }
               if (is_settled(found, tolerance) || is_late || (is_last && is_better) || tells_why)
                 return conclude(now, A, b, found);
               failure = to_string(found.result.status) + " after " + std::to_string(found.result.n_iterations) + " " +
@@ -455,8 +492,12 @@ namespace leopard::command_line
                 dynamic_cast<const InvalidInput *>(&problem) != nullptr || dynamic_cast<const ConvergenceFailure *>(&problem) != nullptr;
               if (is_of_matrix && chose_single)
                 try_in_double_next();
+              if (is_of_matrix && attempts[i].is_for_singular && !singular.empty())
+                throw InvalidInput(singular);
               if (!is_of_matrix || (is_last && !best))
                 throw;
+              if (now.method_name == "direct")
+                singular = problem.what();
               failure = first_line(problem.what());
             }
           log_line("failed", text_of(attempts[i]) + ": " + failure + " (" + short_text(of_this.seconds(), 2) + " s)");
@@ -469,19 +510,22 @@ namespace leopard::command_line
     {
       const Arguments     arguments = with_nodes(given, A);
       std::vector<double> b         = right_hand_side(A, arguments.rhs);
+      const Stopwatch     since_read; // of which --max-seconds is a limit
       if (arguments.is_relaxation())
         {
           if (arguments.rhs.empty())
             check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, false);
-          return conclude(arguments, A, b, solve_by(arguments, choose_backend(arguments), A, b, stopwatch));
+          return conclude(arguments, A, b, attempt_by(arguments, A, b, ScaledSystem(), stopwatch));
         }
+      if (arguments.method_name == "cg" && !is_symmetric)
+        log_line("warning", "the matrix is not symmetric, as CG needs it: iterations may be in vain\n            to do: --method gmres or automatic");
       prepare(A, b, is_symmetric);
       check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, !arguments.rhs.empty());
       MatrixTraits       traits = look_at(A, is_symmetric);
       const ScaledSystem system = arguments.method_name == "automatic" ? equilibrated(arguments, A, b, traits) : ScaledSystem();
       if (system.is_scaled())
         traits = look_at(system.A, is_symmetric);
-      return solve_by_attempts(system.is_scaled() ? system.arguments : arguments, A, b, system, traits, stopwatch);
+      return solve_by_attempts(system.is_scaled() ? system.arguments : arguments, A, b, system, traits, since_read, stopwatch);
     }
   } // namespace
 
@@ -494,6 +538,8 @@ namespace leopard::command_line
     choose_waiting(arguments);
     choose_backend(arguments); // what cannot be is said before the matrix is read
     log_line("leopard-solve", std::string(" ") + version() + " (" + git_commit() + ")");
+    if (!arguments.asks_for_async.empty())
+      log_line("chosen", "--method async, as " + arguments.asks_for_async + " is given, which only relaxations know");
     const bool divides_not = arguments.method_name == "automatic" || arguments.method_name == "direct" ||
                              (arguments.is_krylov() && (arguments.preconditioner == "none" || arguments.preconditioner == "automatic"));
     const bool may_have_zeros = arguments.analyze || divides_not;

@@ -54,7 +54,7 @@ namespace leopard::command_line
               sum += std::abs(A.values[p]);
           absolute.add(sum);
         }
-      return reached(norm_b, 1e-13 * absolute.value());
+      return absolute.value() > 0. && reached(norm_b, 1e-13 * absolute.value());
     }
 
     /**

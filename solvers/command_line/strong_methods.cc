@@ -22,6 +22,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <unistd.h>
 #include <utility>
 
 namespace leopard::command_line
@@ -57,16 +58,16 @@ namespace leopard::command_line
     class KrylovMethod : public Solver
     {
     public:
-      using Make = std::function<std::unique_ptr<KrylovSolver<double>>(double tolerance)>;
+      using Make = std::function<std::unique_ptr<KrylovSolver<double>>(const StoppingCriteria &criteria)>;
 
       /**
        * @param make the method with a preconditioner that exists. @param start of the set-up, see now().
        * @param is_equal_in_all_runs whether what was made before the solve is.
        */
-      KrylovMethod(Make make_, double tolerance_, const Preconditioner<double> *M, double start, bool is_equal_in_all_runs)
+      KrylovMethod(Make make_, const StoppingCriteria &criteria, const Preconditioner<double> *M, double start, bool is_equal_in_all_runs)
         : make(std::move(make_))
-        , tolerance(tolerance_)
-        , krylov(make(tolerance))
+        , made_for(criteria)
+        , krylov(make(made_for))
         , title(krylov->name() + (M != nullptr ? " with " + M->name() : ""))
         , about("set up in " + seconds_since(start))
         , fixed(is_equal_in_all_runs && (M == nullptr || M->is_fixed_linear_map()))
@@ -78,14 +79,16 @@ namespace leopard::command_line
       bool        is_fixed_linear_map() const override { return fixed; }
       std::string history_note() const override { return "by the method's own recurrence but for the first and the last"; }
       std::string unit() const override { return "iterations"; }
+      bool        has_found_indefinite() const override { return is_indefinite; }
 
       SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) override
       {
         const double start = now();
-        if (criteria.relative_tolerance != tolerance)
+        if (criteria.relative_tolerance != made_for.relative_tolerance || criteria.max_seconds != made_for.max_seconds)
           {
-            tolerance = criteria.relative_tolerance;
-            krylov    = make(tolerance);
+            made_for.relative_tolerance = criteria.relative_tolerance;
+            made_for.max_seconds        = criteria.max_seconds;
+            krylov                      = make(made_for);
           }
         x.assign(b.size(), 0.);
         const KrylovResult found = with_vectors(krylov->memory_space(), b, x, [&](double *x_, const double *b_) { return krylov->solve(x_, b_); });
@@ -115,6 +118,7 @@ namespace leopard::command_line
             result.history_residuals.push_back(found.residual);
             result.history_seconds.push_back(result.seconds);
           }
+        is_indefinite = found.reason == KrylovReason::indefinite;
         if (!found.converged)
           log("ended", krylov->name() + ": " + to_string(found.reason));
         return result;
@@ -139,10 +143,11 @@ namespace leopard::command_line
       }
 
       const Make                            make;
-      double                                tolerance; ///< that krylov was made for
+      StoppingCriteria                      made_for; ///< tolerance and time that krylov has
       std::unique_ptr<KrylovSolver<double>> krylov;
       const std::string                     title, about;
       const bool                            fixed;
+      bool                                  is_indefinite = false;
     };
 
     class MultigridMethod : public Solver
@@ -181,19 +186,20 @@ namespace leopard::command_line
     class DirectMethod : public Solver
     {
     public:
-      explicit DirectMethod(const CrsMatrix<double> &A_)
+      DirectMethod(const CrsMatrix<double> &A_, const Log &log)
         : A(A_)
       {
         if (A.n_rows > most_rows_of_direct)
-          throw InvalidInput("--method direct: the matrix has " + std::to_string(A.n_rows) + " rows\n  expected: at most " +
-                             std::to_string(most_rows_of_direct) + ", or another method");
+          check_cost(log);
         try
           {
             factors = make_sparse_factors(A);
           }
         catch (const InvalidInput &)
           {
-            throw InvalidInput("direct: the matrix is singular, so its factors cannot be computed\n  expected: a regular matrix");
+            throw InvalidInput(
+              "direct: the matrix is singular, so its factors cannot be computed\n  expected: a regular matrix, or a right-hand side "
+              "in its range and another method, such as cg with jacobi");
           }
       }
 
@@ -215,7 +221,7 @@ namespace leopard::command_line
         result.history_iterations = {0};
         result.history_seconds    = {now() - start};
         const double goal         = criteria.relative_tolerance * result.initial_residual;
-        const auto   time_is_over = [&] { return criteria.max_seconds > 0. && !(now() - made < criteria.max_seconds); };
+        const auto   time_is_over = [&] { return criteria.max_seconds > 0. && !(now() - start < criteria.max_seconds); };
         while (!reached(result.final_residual, goal) && result.n_iterations < std::min(most, criteria.max_iterations) && !time_is_over())
           {
             factors->solve(correction.data(), r.data());
@@ -244,7 +250,26 @@ namespace leopard::command_line
       }
 
     private:
-      const double                          made = now(); ///< when the factorization began, which max_seconds counts
+      /**
+       * Of many rows: an analysis of the pattern tells the multiplications of Cholesky factors, c_j^2 for each column's
+       * c_j entries, of which there are at most sqrt(n sum c_j^2) then; LU factors in another order take some times as
+       * much. @throws InvalidInput if that is too much.
+       */
+      void check_cost(const Log &log) const
+      {
+        constexpr double of_lu = 4.;
+        const double     work  = of_lu * cholesky_operations(A) * A.n_entries();
+        const double     bytes = of_lu * 12. * std::sqrt(work / of_lu * A.n_rows);
+        const double     half  = 0.5 * static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+        const auto       text  = [](double operations, double memory) {
+          return short_text(operations, 1) + " multiplications and " + short_text(memory / 1e9, 2) + " GB";
+        };
+        log("direct", "factors of " + std::to_string(A.n_rows) + " rows take about " + text(work, bytes));
+        if (!(work <= most_operations && bytes <= half))
+          throw InvalidInput("direct: factors of " + std::to_string(A.n_rows) + " rows take about " + text(work, bytes) + "\n  expected: at most " +
+                             text(most_operations, half) + ", half of the memory; another method for larger ones");
+      }
+
       const CrsMatrix<double>              &A;
       std::unique_ptr<CoarseSolver<double>> factors;
     };
@@ -296,8 +321,8 @@ namespace leopard::command_line
       for (int level = multigrid->n_levels() - 1; level >= 0; --level)
         rows += (rows.empty() ? "" : ", ") + std::to_string(multigrid->n_unknowns(level));
       log("levels",
-          rows + " rows by smoothed aggregation, operator complexity " + short_text(multigrid->operator_complexity(), 3) + ", set up in " +
-            seconds_since(start) + (backend == Backend::cuda && !aggregation.is_scalar() ? " on the host" : ""));
+          rows + " rows by smoothed aggregation, operator complexity " + short_text(multigrid->operator_complexity(), 3) + ", smoothed by " +
+            a.smoother + ", set up in " + seconds_since(start) + (backend == Backend::cuda && !aggregation.is_scalar() ? " on the host" : ""));
       return multigrid;
     }
 
@@ -368,6 +393,23 @@ namespace leopard::command_line
       return make_rounded_preconditioner<float>(make_preconditioner<float>(cycles), weight, a.async.n_threads);
     }
 
+    /** Of what preconditions: what differs from call to call costs conjugate gradients more than it saves. */
+    Schedule schedule_of_preconditioner(const Arguments &a, const Log &log)
+    {
+      const bool is_asked_for = a.has("--schedule") || a.has("--two-stage");
+      if (a.method_name != "cg" || !a.method().has_blocks)
+        return a.async.schedule;
+      if (is_asked_for && a.async.schedule != Schedule::synchronous)
+        log("warning",
+            std::string("a schedule that is not synchronous") +
+              " makes a preconditioner that differs from call to call, which may cost CG many iterations\n            to do: --schedule synchronous, "
+              "or "
+              "--method gmres");
+      else if (!is_asked_for)
+        log("schedule", "synchronous, as CG wants the same preconditioner in each iteration; --schedule chaotic if asked for");
+      return is_asked_for ? a.async.schedule : Schedule::synchronous;
+    }
+
     /** @param on_device receives A if the preconditioner has it on the device. */
     std::shared_ptr<Preconditioner<double>>
     make_preconditioner_of(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log, device::DeviceCrs<double> &on_device)
@@ -385,16 +427,14 @@ namespace leopard::command_line
       if (a.has_factors())
         {
           IncompleteOptions options;
-          options.factors.kind               = a.preconditioner == "ic" ? FactorKind::ic : FactorKind::ilu;
-          options.factors.fill_level         = a.fill_level;
-          options.n_sweeps                   = a.factor_sweeps;
-          options.solves                     = a.triangular;
-          options.solves.block_async         = a.async;
-          options.solves.block_async.backend = backend;
-          if (a.method_name == "cg" && !a.has("--schedule") &&
-              !a.has("--two-stage")) // what differs from call to call costs conjugate gradients more than it saves
-            options.solves.block_async.schedule = Schedule::synchronous;
-          const auto factors = make_incomplete_preconditioner<double>(A, options);
+          options.factors.kind                = a.preconditioner == "ic" ? FactorKind::ic : FactorKind::ilu;
+          options.factors.fill_level          = a.fill_level;
+          options.n_sweeps                    = a.factor_sweeps;
+          options.solves                      = a.triangular;
+          options.solves.block_async          = a.async;
+          options.solves.block_async.backend  = backend;
+          options.solves.block_async.schedule = schedule_of_preconditioner(a, log);
+          const auto factors                  = make_incomplete_preconditioner<double>(A, options);
           log("factors", factors->description());
           if (!(factors->shift() <= a.largest_shift))
             throw InvalidInput("the incomplete factors are those of another matrix, with " + short_text(factors->shift(), 3) +
@@ -406,7 +446,9 @@ namespace leopard::command_line
       MethodOptions options;
       options.backend             = backend;
       options.omega               = a.async.omega;
-      options.block_async         = &a.async;
+      BlockAsyncOptions blocks    = a.async;
+      blocks.schedule             = schedule_of_preconditioner(a, log);
+      options.block_async         = &blocks;
       options.chebyshev.n_threads = a.async.n_threads;
       constexpr int n_iterations  = 2; // of those of which one does little
       return make_preconditioner<double>(std::shared_ptr<Relaxation<double>>(method.make(A, options)), method.is_iterated ? n_iterations : 1);
@@ -421,18 +463,18 @@ namespace leopard::command_line
       options.backend        = backend;
       options.n_threads      = a.async.n_threads;
       options.max_iterations = a.criteria.max_iterations;
-      options.max_seconds    = a.criteria.max_seconds;
       options.keep_history   = true;
       constexpr int restart  = 50;
-      const auto    make     = [=, &A, is_cg = a.method_name == "cg"](double tolerance) mutable {
-        options.tolerance    = tolerance;
+      const auto    make     = [=, &A, is_cg = a.method_name == "cg"](const StoppingCriteria &criteria) mutable {
+        options.tolerance    = criteria.relative_tolerance;
+        options.max_seconds  = criteria.max_seconds;
         const auto make_with = [&](const auto &matrix) {
           return is_cg ? make_cg<double>(matrix, CgOptions{options}, M) : make_fgmres<double>(matrix, FgmresOptions{options, restart}, M);
         };
         return on_device.n_rows > 0 ? make_with(on_device) : make_with(A);
       };
       const bool sweeps_race = a.has_factors() && a.factor_sweeps > 0 && a.async.schedule != Schedule::synchronous;
-      return std::make_unique<KrylovMethod>(make, a.criteria.relative_tolerance, M.get(), start, !sweeps_race);
+      return std::make_unique<KrylovMethod>(make, a.criteria, M.get(), start, !sweeps_race);
     }
   } // namespace
 
@@ -473,7 +515,7 @@ namespace leopard::command_line
           log("direct",
               "factors of " + std::to_string(A.n_rows) + " rows with " + std::to_string(A.n_entries()) +
                 " entries: --max-seconds does not interrupt them");
-        return std::make_unique<DirectMethod>(A);
+        return std::make_unique<DirectMethod>(A, log);
       }
     if (a.method_name == "multigrid")
       return make_multigrid_method(A, a, backend, log);

@@ -221,7 +221,8 @@ namespace leopard
       bool        is_array     = false;
       bool        is_integer   = false;
       bool        is_pattern   = false;
-      bool        is_symmetric = false;
+      bool        is_symmetric = false; ///< the lower triangle stands for both
+      bool        is_skew      = false; ///< and is_symmetric: the upper one has the other sign, and the diagonal is zero
       int         n_rows       = 0;
       int         n_columns    = 0;
       int         n_entries    = 0; ///< lines that follow
@@ -262,7 +263,9 @@ namespace leopard
       const int field     = reader.keyword("field", {"real", "integer", "pattern"});
       header.is_integer   = field == 1;
       header.is_pattern   = field == 2;
-      header.is_symmetric = reader.keyword("symmetry", {"general", "symmetric"}) == 1;
+      const int symmetry  = reader.keyword("symmetry", {"general", "symmetric", "skew-symmetric"});
+      header.is_symmetric = symmetry > 0;
+      header.is_skew      = symmetry == 2;
       read_sizes(reader, header);
 
       const long long   n = header.n_rows, n_entries = header.n_entries;
@@ -339,7 +342,11 @@ namespace leopard
       entry.column = reader.whole_number("column", 1, header.n_columns) - 1;
       if (header.is_symmetric && entry.column > entry.row)
         reader.fail("the entry in row " + std::to_string(entry.row + 1) + ", column " + std::to_string(entry.column + 1) + " is above the diagonal",
-                    "the lower triangle only, as the banner says 'symmetric'");
+                    header.is_skew ? "the lower triangle only, as the banner says 'skew-symmetric'"
+                                   : "the lower triangle only, as the banner says 'symmetric'");
+      if (header.is_skew && entry.column == entry.row)
+        reader.fail("the entry in row " + std::to_string(entry.row + 1) + ", column " + std::to_string(entry.column + 1) + " is on the diagonal",
+                    "entries below the diagonal only, as the banner says 'skew-symmetric'");
       entry.value = header.is_pattern ? 1. : header.is_integer ? reader.integer_value() : reader.real_value();
       return entry;
     }
@@ -462,7 +469,7 @@ namespace leopard
               {
                 take(entry.row, entry.column, entry.value);
                 if (header.is_symmetric && entry.row != entry.column)
-                  take(entry.column, entry.row, entry.value);
+                  take(entry.column, entry.row, header.is_skew ? -entry.value : entry.value);
               }
           },
           static_cast<int>(parts.size()));

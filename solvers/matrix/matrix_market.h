@@ -34,14 +34,14 @@ namespace leopard
    * Reads a square sparse matrix from a file, each row's entries sorted by column.
    *
    * Accepted are the format coordinate, the fields real, integer (values up to 2^53, which double holds exactly) and
-   * pattern (all values are 1), and the symmetries general and symmetric (the file holds the lower triangle; what is
-   * below the diagonal is mirrored). Zeros that the file stores remain entries. A matrix needs not be fit for
-   * relaxation: CrsMatrix::validate() finds empty rows or a missing diagonal.
+   * pattern (all values are 1), and the symmetries general, symmetric and skew-symmetric (the file holds the lower
+   * triangle; what is below the diagonal is mirrored). Zeros that the file stores remain entries. A matrix needs not be
+   * fit for relaxation: CrsMatrix::validate() finds empty rows or a missing diagonal.
    *
    * Memory grows with the size of the text only, whatever its size line announces: a matrix of more than 2^20 rows and
    * fewer entries than rows is refused, as some of its rows are empty.
    *
-   * @throws InvalidInput if the file cannot be read, is of another kind (array, complex, skew-symmetric, hermitian,
+   * @throws InvalidInput if the file cannot be read, is of another kind (array, complex, hermitian,
    * rectangular), is malformed, is truncated, has an entry twice, a value that is not finite or out of double's range,
    * an entry above the diagonal although it is symmetric, or more than 2^31 - 1 entries after mirroring.
    */

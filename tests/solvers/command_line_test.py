@@ -193,6 +193,10 @@ class Solving(Program):
         said = self.run_it("line.mtx", "--method", "chebyshev", "--max-iterations", "200", "--tolerance", "0")
         self.assertIn("estimated from inside the spectrum", said)
         self.assertNotIn("diverged", said)  # the interval covers the largest one
+        for options in (("--omega", "tau"), ("--momentum",), ("--omega", "1.2"), ("--analyze",)):
+            begin = time.monotonic()
+            said = self.run_it("line.mtx", *options, *(("--max-iterations", "1", "--tolerance", "0") if options != ("--analyze",) else ()))
+            self.assertLess(time.monotonic() - begin, 15., said)  # some seconds; before up to 60
 
     def test_omega_above_the_bound_of_asynchronous_schedules_warns(self):
         bound = 2 / (1 + math.cos(math.pi / 13))
@@ -329,12 +333,26 @@ class Solving(Program):
         self.matrix("nearly.mtx", nearly, 400)
         said = self.run_it("nearly.mtx", "--method", "cg", "--preconditioner", "multigrid", "--precision", "automatic", "--rhs", "d.mtx", "--backend", "host")
         self.assertNotIn("single precision", said)
-        self.refused("grid.mtx", "--method", "automatic", "--precision", "mixed", says="--precision mixed")
+        for matrix in ("grid.mtx", "shuffled.mtx"):
+            self.assertIn("in single precision", self.run_it(matrix, "--precision", "mixed", "--rhs", "c.mtx", "--backend", "host"))
+        self.assertIn("double, as single does not do", self.run_it("singular.mtx", "--precision", "mixed", "--rhs", "d.mtx", "--backend", "host"))
         self.refused("grid.mtx", "--method", "cg", "--preconditioner", "ic", "--precision", "mixed", says="--precision")
+
+    def test_a_precision_alone_keeps_the_automatic_method(self):
+        """It silently was one of async, which diverges for waves."""
+        self.matrix("waves.mtx", laplace(20, 3.7), 400)
+        for precision in ("double", "mixed", "automatic"):
+            said = self.run_it("waves.mtx", "--precision", precision, "--backend", "host")
+            self.assertIn("automatic   ", said)
+            self.assertEqual("has nothing in single precision" in said, precision == "mixed", said)
+        for options, asks in ((("--precision", "single", "--tolerance", "1e-5"), "--precision single"), (("--omega", "0.9"), "--omega"),
+                              (("--tolerance", "0", "--max-iterations", "3"), "--tolerance 0"), (("--block-size", "16"), "--block-size")):
+            self.assertIn(f"chosen      --method async, as {asks} is given", self.run_it("A.mtx", *options))
+        self.assertNotIn("chosen", self.run_it("A.mtx", "--method", "async"))
 
     def test_precision_automatic(self):
         """The choice, why, and that it is what is done."""
-        said = self.run_it("A.mtx", "--precision", "automatic", "--backend", "host")
+        said = self.run_it("A.mtx", "--method", "async", "--precision", "automatic", "--backend", "host")
         chosen = re.search(r"precision +(mixed|double): .* corrections of .* digits: predicted", said)[1]
         self.assertEqual(bool(re.search(r"corrections of [\d, ]+ iterations", said)), chosen == "mixed")
         pairs = {(i, i): 1. for i in range(144)}
@@ -344,15 +362,15 @@ class Solving(Program):
         self.matrix("large.mtx", {**laplace(12), (3, 4): 1e60}, 144)
         for matrix, says in (("pairs.mtx", "is too large for single precision"), ("growing.mtx", "no convergence is predicted"),
                              ("large.mtx", "the entry in row 4, column 5 is 1e+60")):
-            said = self.run_it(matrix, "--precision", "automatic", "--max-iterations", "10", "--local-iterations", "1", code=1)[0]
+            said = self.run_it(matrix, "--method", "async", "--precision", "automatic", "--max-iterations", "10", "--local-iterations", "1", code=1)[0]
             self.assertRegex(said, f"precision +double: .*{re.escape(says)}")
-        self.assertIn("without a tolerance", self.run_it("A.mtx", "--precision", "automatic", "--tolerance", "0", "--max-iterations", "3"))
+        self.assertIn("without a tolerance", self.run_it("A.mtx", "--method", "async", "--precision", "automatic", "--tolerance", "0", "--max-iterations", "3"))
 
     def test_precisions_of_badly_scaled_matrices(self):
         size = [10. ** (25. * math.sin(i)) for i in range(144)]
         self.matrix("bad.mtx", {(i, j): value * size[i] * size[j] for (i, j), value in laplace(12, 4.2).items()}, 144)
         self.vector("b.mtx", size)
-        for options in (["--precision", "mixed"], ["--precision", "double"], ["--precision", "mixed", "--method", "async-refinement"]):
+        for options in (["--method", "async", "--precision", "mixed"], ["--precision", "double"], ["--precision", "mixed", "--method", "async-refinement"]):
             said = self.run_it("bad.mtx", "--tolerance", "1e-8", "--rhs", "b.mtx", *options)
             self.assertIn("converged", said)
         self.matrix("large.mtx", {**laplace(12), (3, 4): 1e60}, 144)
@@ -361,8 +379,8 @@ class Solving(Program):
 
     def test_precisions_that_cannot_be(self):
         for options, says in ((("--tolerance", "0"), "a tolerance"), (("--test-every", "5"), "no --test-every")):
-            self.assertIn(says, self.run_it("A.mtx", "--precision", "mixed", *options, code=2)[1])
-        said = self.run_it("A.mtx", "--precision", "mixed", "--max-iterations", "3", "--tolerance", "1e-12", code=1)[0]
+            self.assertIn(says, self.run_it("A.mtx", "--method", "async", "--precision", "mixed", *options, code=2)[1])
+        said = self.run_it("A.mtx", "--method", "async", "--precision", "mixed", "--max-iterations", "3", "--tolerance", "1e-12", code=1)[0]
         self.assertIn("iteration limit after 3 ", said)
 
     def test_replay_twice(self):
@@ -607,6 +625,10 @@ class Advice(Program):
         self.assertIn("without --omega every schedule converges for this matrix", said)
         self.check_words(said)
 
+    def test_omega_of_jacobi_that_made_it_diverge(self):
+        said, _ = self.run_it("A.mtx", "--method", "jacobi", "--omega", "1.9", code=1)
+        self.assertIn("without --omega it converges for this matrix", said)
+
     def test_theta_without_convergence(self):
         self.line(50, off=-30.)
         for k in ("2", "300"):  # an iteration whose growth is a number, and one whose growth is none
@@ -690,10 +712,10 @@ class Automatic(Program):
                 self.assertTrue(said is None or "--method automatic:      " + first in said, said)
 
     def test_what_fails_is_said_and_something_stronger_goes_on(self):
-        # Waves of low frequency, which coarse levels suit, but not CG; and high ones, which are left to factors.
+        # Waves of low frequency, which coarse levels suit, but not CG; and others, which are left to factors.
         for diagonal, n, last in ((3.98, 60, "gmres preconditioned by multigrid"), (1.3, 40, "direct")):
             with self.subTest(diagonal):
-                self.matrix("indefinite.mtx", laplace(n, diagonal), n * n)
+                self.matrix("indefinite.mtx", {**laplace(n, diagonal), (n * n, n * n): 1e4 if diagonal < 2. else 4.}, n * n + 1)  # the sum of all entries tells nothing
                 said = self.solve("indefinite.mtx", "--solution", "x.mtx")
                 failed, tried = self.line_of(said, "failed "), self.line_of(said, "next ")
                 self.assertEqual(len(failed), len(tried))
@@ -745,7 +767,8 @@ class Automatic(Program):
         self.refused("neumann.mtx", "--rhs", "b.mtx", "--solution", "x.mtx", says=["sum to zero", "no solution"], code=1)
         self.refused("neumann.mtx", says="rows sum to zero", code=1)
         self.vector("b.mtx", [value - mean for value in b])
-        self.solve("neumann.mtx", "--rhs", "b.mtx", "--solution", "x.mtx")
+        said = self.solve("neumann.mtx", "--rhs", "b.mtx", "--solution", "x.mtx")
+        self.assertLessEqual(int(re.search(r"converged after (\d+) iterations", said)[1]), 20)  # cycles alone: 39 on 150 x 150 nodes
         residual = [value - mean - product for value, product in zip(b, multiply(entries, self.read_vector("x.mtx")))]
         self.assertLess(norm(residual), 1e-9 * norm(b))
 
@@ -754,7 +777,7 @@ class Automatic(Program):
         said = self.solve("grid.mtx", "--method", "direct", "--max-seconds", "1000")
         self.assertIn("factors of 1600 rows with 7840 entries: --max-seconds does not interrupt them", said)
         self.assertNotIn("interrupt", self.solve("grid.mtx", "--method", "direct"))
-        self.assertIn("Not interrupted: reading", " ".join(subprocess.run([LEOPARD_SOLVE, "--help"], capture_output=True, text=True, check=True).stdout.split()))
+        self.assertIn("wall time from when the system has been read", " ".join(subprocess.run([LEOPARD_SOLVE, "--help"], capture_output=True, text=True, check=True).stdout.split()))
 
     def test_all_can_be_asked_for(self):
         self.matrix("grid.mtx", laplace(40), 1600)
@@ -790,6 +813,33 @@ class Automatic(Program):
         self.assertIn("singular", error, said)
         self.assertFalse((self.folder / "x.mtx").exists())
         self.refused("singular.mtx", "--method", "direct", "--rhs", "b.mtx", says="direct: the matrix is singular", code=1)
+        said = self.run_it("singular.mtx", "--solution", "x.mtx")  # b = A 1 is in the range
+        self.assertIn("x is determined up to its null space", said)
+        x = self.read_vector("x.mtx")
+        self.assertAlmostEqual(x[0] + x[1], 2.)
+        self.matrix("general.mtx", {(0, 0): 1., (0, 1): 2., (1, 0): 2., (1, 1): 4., (2, 2): 1., (2, 0): 1.}, 3)
+        self.run_it("general.mtx")
+
+    def test_what_is_known_to_be_indefinite_goes_to_factors_or_gmres(self):
+        """Three attempts of CG came before; and above 100,000 rows there were no factors, however cheap."""
+        self.matrix("waves.mtx", laplace(40, 3.), 1600)
+        said = self.solve("waves.mtx")
+        self.assertEqual(self.line_of(said, "automatic ")[0].split(":")[0].split()[1:], ["direct"])
+        self.assertIn("not definite", said)
+        n = 100001  # factors of a line take no time
+        entries = {(i, i): 3. for i in range(n)}
+        entries.update({(i, j): -1. for i in range(n) for j in (i - 1, i + 1) if 0 <= j < n})
+        self.matrix("line.mtx", entries, n)
+        said = self.solve("line.mtx", "--method", "direct")
+        self.assertRegex(said, "factors of 100001 rows take about .* multiplications and .* GB")
+
+    def test_small_matrices_that_are_not_symmetric_are_factorized(self):
+        """ILU(0) was that of a matrix with eight times the diagonal added, and took 250 iterations for 60 rows."""
+        numbers = random.Random(9)
+        entries = {(i, j): numbers.gauss(0., 1.) for i in range(60) for j in {i} | {numbers.randrange(60) for _ in range(5)}}
+        self.matrix("rand.mtx", entries, 60)
+        said = self.solve("rand.mtx")
+        self.assertTrue(self.line_of(said, "automatic ")[0].split(None, 1)[1].startswith("direct"), said)
 
 
 class Systems(Program):
@@ -978,6 +1028,22 @@ class Rough(Program):
                 for value, column, other in zip(x, columns, y):
                     self.assertAlmostEqual(value * column, other, delta=1e-6 * largest)
 
+    def test_what_meets_the_tolerance_in_the_file_is_converged(self):
+        """The residual of A x = b was 3e-14 of b, as --tolerance means it, and called stagnated for that of the scaled system."""
+        numbers, n, entries = random.Random(20), 6, {}
+        for i in range(n):
+            entries[i, i] = 10.**numbers.uniform(-12, 12)
+            j = numbers.randrange(n)
+            if i != j:
+                entries[i, j] = 10.**numbers.uniform(-12, 12)
+        b = multiply(entries, [1. + j % 3 for j in range(n)])
+        self.matrix("wide.mtx", entries, n)
+        self.vector("b.mtx", b)
+        said = self.run_it("wide.mtx", "--rhs", "b.mtx", "--solution", "x.mtx")
+        residual = [value - product for value, product in zip(b, multiply(entries, self.read_vector("x.mtx")))]
+        self.assertLessEqual(norm(residual), 1e-10 * norm(b))
+        self.assertIn("of the scaled system, where small rows count", said)
+
     def test_scaling_that_overflows_is_left_out(self):
         self.matrix("wild.mtx", {(0, 0): 1e-300, (0, 1): 1e200, (1, 0): 1e200, (1, 1): 1.}, 2)
         self.vector("b.mtx", [1e200, 1e200])
@@ -1088,6 +1154,37 @@ class Rough(Program):
         self.refused("zero.mtx", "--rhs", "b.mtx", "--solution", "y.mtx", says=["row 8 is empty or zero", "entry 8", "no solution"], code=1)
         self.matrix("zero.mtx", {(i, j): value for (i, j), value in entries.items() if j != 7}, 144)
         self.refused("zero.mtx", "--rhs", "b.mtx", "--solution", "y.mtx", says="column 8 is empty or zero", code=1)
+
+    def test_what_is_said_of_zeros(self):
+        self.matrix("row.mtx", {(0, 0): 1., (2, 2): 1., (0, 2): 0.5, (2, 0): 0.5}, 3)
+        said = self.run_it("row.mtx")  # the second entry of x is 0, and not wrong
+        self.assertIn("x = 0 is taken", said)
+        self.assertNotIn("warning", said)
+        self.matrix("zero.mtx", {(0, 0): 0.}, 1)
+        self.assertIn("x = 0 is taken", self.run_it("zero.mtx"))
+        self.matrix("grid.mtx", laplace(40), 1600)
+        self.vector("b.mtx", [0.] * 1600)
+        self.assertNotIn("corrections of  cycles", self.run_it("grid.mtx", "--rhs", "b.mtx"))
+        self.assertNotIn("max_corrections", self.run_it("grid.mtx", "--max-iterations", "0", code=1)[0])
+
+    def test_cg_for_a_matrix_that_is_not_symmetric_is_warned_of(self):
+        self.matrix("flow.mtx", {(i, j): value + 0.1 * (j - i == 1) for (i, j), value in laplace(12).items()}, 144)
+        said = self.run_it("flow.mtx", "--method", "cg", "--preconditioner", "none", "--max-iterations", "2", code=1)[0]
+        self.assertIn("warning     the matrix is not symmetric, as CG needs it", said)
+        self.assertNotIn("as CG needs it", self.run_it("flow.mtx", "--method", "gmres"))
+
+    def test_singular_up_to_rounding_is_said(self):
+        """D L D of a graph's L: "too ill-conditioned for double precision" was all that was said."""
+        n, numbers = 40, random.Random(2)
+        d = [numbers.uniform(0.5, 2.) for _ in range(n)]
+        entries = {}
+        for i in range(n - 1):
+            for k, l in ((i, i + 1), (i + 1, i)):
+                entries[k, l] = -d[k] * d[l]
+                entries[k, k] = entries.get((k, k), 0.) + d[k] * d[k]
+        self.matrix("dld.mtx", entries, n)
+        said = self.run_it("dld.mtx")
+        self.assertIn("determined up to its null space", said)
 
     def test_negative_definite(self):
         self.matrix("negative.mtx", {at: -value for at, value in laplace(40).items()}, 1600)
@@ -1247,6 +1344,17 @@ class Combined(Program):
                 self.assertLess(counts[1], 0.95 * counts[0])
                 self.assertLess(counts[2], 0.9 * counts[1])
 
+    def test_what_preconditions_cg_is_synchronous_unless_asked_for(self):
+        self.matrix("grid.mtx", laplace(60), 3600)
+        for preconditioner in (("async",), ("ic", "--triangular", "async")):
+            options = ("grid.mtx", "--method", "cg", "--backend", "host", "--preconditioner", *preconditioner)
+            said = self.run_it(*options)
+            self.assertIn("schedule    synchronous, as CG", said)
+            self.assertNotIn("warning", said)
+            self.assertNotIn("vary from run to run", said)
+            self.assertNotIn("schedule    ", self.run_it(*options, "--schedule", "synchronous"))
+            self.assertIn("differs from call to call", self.run_it(*options, "--schedule", "chaotic"))
+
     def test_only_what_varies_is_said_to_vary(self):
         self.matrix("large.mtx", laplace(100, 4.1), 10000)  # enough for two threads
         for options, varies in ((["--preconditioner", "multigrid", "--smoother", "gauss-seidel"], False), (["--preconditioner", "ssor"], False), (["--preconditioner", "ilu"], False),
@@ -1278,6 +1386,22 @@ class Combined(Program):
             said, _ = self.run_it("grid.mtx", *options, "--max-seconds", "1e-9", code=1)
             self.assertIn("more --max-seconds", said)
             self.assertNotIn("looking", said)
+
+    def test_the_best_solution_is_kept_where_time_is_over(self):
+        """That of the attempt which the time ended was reported, 0.2 after 1e-5."""
+        n = 60
+        entries = {}
+        for (i, j), value in laplace(n).items():
+            if i != j:
+                entries[i, j] = value
+                entries[i, i] = entries.get((i, i), 0.) + 1.
+        self.matrix("neumann.mtx", entries, n * n)
+        b = [math.sin(i) for i in range(n * n)]
+        self.vector("b.mtx", [value - sum(b) / len(b) for value in b])
+        for limit in range(2, 60, 3):
+            said = self.run_it("neumann.mtx", "--rhs", "b.mtx", "--max-iterations", "5", "--max-seconds", str(limit * 1e-3), code=1)[0]
+            found = [float(value) for value in re.findall(r"failed .*relative residual (\S+) ", said)]
+            self.assertLessEqual(float(re.search(r"\|\|b\|\| = (\S+),", said)[1]), min(found + [1.]) * 1.01, said)
 
     def test_what_is_not_used_is_named(self):
         self.matrix("saddle.mtx", {(0, 0): 2., (0, 1): 1., (1, 0): 1.}, 2)
@@ -1684,7 +1808,7 @@ class BadInput(Program):
                               (["--two-stage", "total", "--overlap", "uniform"], "--two-stage outer"), (["--two-stage", "outer", "--momentum", "0.5"], "--momentum is 0.5"),
                               (["--two-stage", "outer", "--seed", "3"], "--schedule replay"), (["--two-stage", "all"], ["--two-stage is 'all'", "outer, total"]),
                               (["--precision", "automatic", "--method", "jacobi"], "--precision automatic is given with --method jacobi"),
-                              (["--precision", "automatic", "--test-every", "5"], "no --test-every"),
+                              (["--method", "async", "--precision", "automatic", "--test-every", "5"], "no --test-every"),
                               (["--correction-loops", "2"], "it with --method async-refinement"),
                               (["--method", "async-refinement", "--correction-loops", "0"], "--correction-loops is 0")):
             with self.subTest(options):

@@ -172,6 +172,17 @@ namespace leopard
       expect_equal(parse(general + "2 2 2\r\n1 1 4\r\n2 2 5\r"), expected);
     }
 
+    TEST_F(MatrixMarket, ReadsSkewSymmetricOnes)
+    {
+      const std::string       banner = "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n";
+      const CrsMatrix<double> A      = parse(banner + "2 1 1.5\n3 2 -2\n");
+      EXPECT_EQ(A.row_offsets, (std::vector<int>{0, 1, 3, 4}));
+      EXPECT_EQ(A.columns, (std::vector<int>{1, 0, 2, 1}));
+      EXPECT_EQ(A.values, (std::vector<double>{-1.5, 1.5, 2., -2.}));
+      expect_refused(banner + "2 1 1\n2 2 1\n", 4, "row 2, column 2 is on the diagonal", "below the diagonal only");
+      expect_refused(banner + "2 1 1\n2 3 1\n", 4, "is above the diagonal", "'skew-symmetric'");
+    }
+
     TEST_F(MatrixMarket, RefusesOtherBanners)
     {
       const std::string banner = "%%MatrixMarket matrix coordinate real general";
@@ -184,12 +195,12 @@ namespace leopard
       expect_refused("%%MatrixMarket matrix array real general\n1 1\n1\n", 1, "format is 'array'", "'coordinate'");
       expect_refused("%%MatrixMarket matrix coordinate complex general\n", 1, "field is 'complex'", "'real' or 'integer' or 'pattern'");
       expect_refused("%%MatrixMarket matrix coordinate double general\n", 1, "field is 'double'", "'real' or 'integer' or 'pattern'");
-      for (const std::string symmetry : {"skew-symmetric", "hermitian", "symmetri", "symmetrical"})
+      for (const std::string symmetry : {"hermitian", "skew", "symmetri", "symmetrical"})
         expect_refused("%%MatrixMarket matrix coordinate real " + symmetry + "\n",
                        1,
                        "symmetry is '" + symmetry + "'",
-                       "'general' or 'symmetric'; nothing else can be read");
-      expect_refused("%%MatrixMarket matrix coordinate real\n1 1 0\n", 1, "symmetry is missing", "'general' or 'symmetric'");
+                       "'general' or 'symmetric' or 'skew-symmetric'; nothing else can be read");
+      expect_refused("%%MatrixMarket matrix coordinate real\n1 1 0\n", 1, "symmetry is missing", "'general' or 'symmetric' or 'skew-symmetric'");
       expect_refused("%%MatrixMarket matrix coordinate real general x y\n", 1, "'x y' follows the banner", "nothing more");
     }
 

@@ -36,7 +36,7 @@ class TrueResidual(Program):
         n = 50
         self.matrix("K.mtx", {(i, j): 1. if i == j else 10. for i in range(n) for j in (i, i + 1) if j < n}, n)
         said = self.run_it("K.mtx")
-        self.assertIn("next        direct", said)
+        self.assertRegex(said, "(automatic|next) +direct")
         self.assertIn("max |x - 1| = 0", said)
 
     def test_relaxations_refuse_ones_that_are_in_the_null_space(self):
@@ -53,7 +53,7 @@ class TrueResidual(Program):
         n = 14
         self.matrix("hilbert.mtx", {(i, j): 1. / (i + j + 1) for i in range(n) for j in range(n)}, n)
         said = self.run_it("hilbert.mtx")
-        self.assertIn("to do: nothing: the matrix is too ill-conditioned", said)
+        self.assertIn("the matrix is singular, or so nearly that double precision does not tell", said)
 
     def test_analyze_tells_what_is_done(self):
         """It told of the matrix before zero rows are completed and negative ones negated, which are never solved so."""
@@ -96,7 +96,7 @@ class TrueResidual(Program):
 
     def test_the_predicted_time_is_that_of_the_method_that_solves_it(self):
         """An indefinite matrix: two iterations of CG that fail told a time."""
-        n = 20
-        self.matrix("K.mtx", laplace(n, 4. - 1.3), n * n)
+        n = 40
+        self.matrix("K.mtx", {**laplace(n, 4. - 1.3), (n * n, n * n): 1e4}, n * n + 1)  # entries with a sum above zero, which else tells
         said = self.run_it("K.mtx", "--analyze")
         self.assertRegex(said, r"predicted time: +(more than .*, the time of what fails \(cg preconditioned by|about .* of what fails \(cg preconditioned by)")
