@@ -100,8 +100,10 @@ class Images(Program):
                                            ["Turing/Kinetics=expressions", "Turing/kappa=10", "Turing/Diffusion u=1", "Turing/Diffusion v=two", "Turing/Reaction u=two/10 - u + u^2*v", "Turing/Reaction v=1 - u^two*v"])):
             for a, b in zip(ends(*start, *with_number), ends(*start, images, *with_picture)):
                 self.assertAlmostEqual(a, b, delta=1e-9)
-        said = self.leopard(TINY, images, "Turing/gamma=50*two*(1 + x)", options=["--validate"])
-        self.assertIn("25 are unstable to a pattern" if "25 are" in said else "elsewhere: of 25 points", said)
+        said = [next(line for line in self.leopard(TINY, images, f"Turing/gamma={gamma}*(1 + x)", options=["--validate"]).splitlines() if "elsewhere: " in line)
+                for gamma in ("100", "50*two")]
+        self.assertIn("of 25 points of a box around the domain, at t = 0 and each with its own numbers, 25 are unstable to a pattern", said[0])
+        self.assertEqual(said[0], said[1])
 
     def test_sweep_and_resume(self):
         self.write("coat.csv", "1 2\n3 4\n")
