@@ -455,6 +455,12 @@ namespace leopard
       jacobian[i] *= factors[i / (n * n)];
   }
 
+  NamedExpression Turing::reaction_entry(unsigned int c) const
+  {
+    const NamedExpression &reaction = kinetics->expressions()[c];
+    return uses_expressions() ? reaction : NamedExpression{"Turing/Kinetics", reaction.text};
+  }
+
   bool Turing::coefficients_depend_on_time() const
   {
     return std::any_of(coefficients.begin(), coefficients.end(), [](const Coefficient &c) { return c.depends_on_time(); });
