@@ -136,7 +136,8 @@ namespace leopard
       double             mesh_size() const { return discretization.mesh_size(); }
       double             step_size() const { return integrator->next_step_size(); } ///< of fixed steps, all
 
-      double time_reached() const { return integrator->time(); }
+      double       time_reached() const { return integrator->time(); }
+      unsigned int step_number() const { return integrator->step_number(); } ///< those of earlier starts included
 
       /** What the linear solver of the general time loop has found from the matrix of the last step. */
       json found_by_linear_solver() const { return integrator->is_fused() ? json::object() : newton->linear_solver().report(); }
@@ -531,7 +532,9 @@ namespace leopard
     report.update(run.found_by_linear_solver());
     if (context.parameters.linear_solver.tunes() && result.n_steps > 0 && !report.contains("tuned"))
       context.log.line("'Linear solver/Tuning time' was not used: no step was short enough for async");
+    const unsigned int before   = run.step_number() - result.n_steps;
     report["steps"]             = result.n_steps;
+    report["steps_in_all"]      = run.step_number(); // all other counts are those since the resume, too
     report["newton_steps"]      = result.newton_steps;
     report["linear_iterations"] = result.linear_iterations;
     if (result.corrections > 0)
@@ -544,7 +547,8 @@ namespace leopard
     report["steps_by_gmres"]     = result.alternative_steps;
     report["steps_by_multigrid"] = result.multigrid_steps;
     report["clipped_values"]     = result.clipped;
-    context.log.line(format("%u steps, %ld Newton steps, %ld linear iterations%s, %ld steps rejected",
+    context.log.line((before > 0 ? format("%u steps in all; since step %u: ", run.step_number(), before) : "") +
+                     format("%u steps, %ld Newton steps, %ld linear iterations%s, %ld steps rejected",
                             result.n_steps,
                             result.newton_steps,
                             result.linear_iterations,
