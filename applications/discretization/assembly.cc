@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sstream>
 
 namespace leopard
 {
@@ -44,19 +43,10 @@ namespace leopard
           const Point<spacedim> point = values.quadrature_point(q);
           const double          s     = source.value(to_3d(point), t);
           if (!std::isfinite(s) && error.empty())
-            error = not_finite_message(source, to_3d(point), s);
+            error = not_finite_message(source, s, point, t);
           for (const auto i : values.dof_indices())
             load(i) += s * values.shape_value(i, q) * values.JxW(q);
         }
-    }
-
-    /** "0.5 at the point (0.1 0.2) of the mesh", and what is expected there. */
-    template <int spacedim>
-    std::string at_point(double value, const Point<spacedim> &p, const char *expected)
-    {
-      std::ostringstream text;
-      text << value << " at the point (" << p << ") of the mesh\n  expected: " << expected << " everywhere";
-      return text.str();
     }
 
     /** Adds grad phi_i . a grad phi_j of quadrature point q; what is wrong with a goes to error. */
@@ -69,8 +59,9 @@ namespace leopard
         {
           const SymmetricTensor<2, 3> a = tensor->matrix(to_3d(point));
           if (!is_positive_definite(a, spacedim) && error.empty())
-            error = "the diffusion tensor of '" + problem.diffusion_entry(c) + "' has the least eigenvalue " +
-                    at_point(least_eigenvalue(a, spacedim), point, "a positive definite matrix of finite numbers");
+            error = "the least eigenvalue of the diffusion tensor of the entry '" + problem.diffusion_entry(c) + "'" +
+                    is_value(least_eigenvalue(a, spacedim)) + " at " + place_text(point) +
+                    expected_everywhere("a positive definite matrix of finite numbers");
           for (const auto j : values.dof_indices())
             {
               Tensor<1, spacedim> flux;
@@ -86,7 +77,8 @@ namespace leopard
         return;
       const double diffusion = problem.diffusion(c, to_3d(point));
       if (!(diffusion > 0. && std::isfinite(diffusion)) && error.empty())
-        error = "the diffusion coefficient of '" + problem.diffusion_entry(c) + "' is " + at_point(diffusion, point, "a finite positive number");
+        error = "the diffusion coefficient of the entry '" + problem.diffusion_entry(c) + "'" + is_value(diffusion) + " at " + place_text(point) +
+                expected_everywhere("a finite positive number");
       for (const auto i : values.dof_indices())
         for (const auto j : values.dof_indices())
           cell.stiffness(i, j) += diffusion * (values.shape_grad(i, q) * values.shape_grad(j, q)) * values.JxW(q);
@@ -122,14 +114,6 @@ namespace leopard
         }
     }
   } // namespace
-
-  std::string not_finite_message(const Expression &expression, const Point<3> &p, double value)
-  {
-    std::ostringstream text;
-    text << "the expression '" << expression.expression() << "' of the entry '" << expression.entry_name() << "' is " << value << " at the point ("
-         << p << ") of the mesh\n  expected: a finite number everywhere";
-    return text.str();
-  }
 
   void select_component(const std::vector<types::global_dof_index> &scalar,
                         unsigned int                                n_components,
@@ -168,10 +152,10 @@ namespace leopard
         values.reinit(cell, cell->face_iterator_to_index(face));
         for (const auto q : values.quadrature_point_indices())
           {
-            const Point<3> point = to_3d(values.quadrature_point(q));
-            const double   value = flux->value(point, t);
+            const Point<spacedim> point = values.quadrature_point(q);
+            const double          value = flux->value(to_3d(point), t);
             if (!std::isfinite(value) && error.empty())
-              error = not_finite_message(*flux, point, value);
+              error = not_finite_message(*flux, value, point, t);
             for (const auto i : values.dof_indices())
               rhs(i) += value * values.shape_value(i, q) * values.JxW(q);
           }

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 // Discretization: what unknowns are that are not free
 
@@ -42,9 +43,11 @@ namespace leopard
         VectorTools::interpolate_boundary_values(*mapping, dof_handler, id, ExpressionFunction<spacedim>(*g, t), values);
         for (const auto &[dof, value] : values)
           if (!std::isfinite(value) && error.empty())
-            error = "the expression '" + g->expression() + "' of the entry '" + g->entry_name() + "' is " + std::to_string(value) +
-                    " at a node of boundary " + std::to_string(id) + (t != 0. ? format(" and time %g", t) : "") +
-                    "\n  expected: a finite number everywhere";
+            {
+              std::map<types::global_dof_index, Point<spacedim>> places;
+              DoFTools::map_dofs_to_support_points(*mapping, dof_handler, places);
+              error = not_finite_message(*g, value, places.at(dof), t);
+            }
         all.insert(values.begin(), values.end());
       }
     for (const auto &[dof, value] : all) // copies of nodes have their value
@@ -140,12 +143,10 @@ namespace leopard
         worst = of_rank;
     if (worst[0] == 0.)
       return "";
-    return format("of %s they are %.6g at (%g, %g, %g), where the boundary value is %.6g",
+    return format("of %s they are %.6g at %s, where the boundary value is %.6g",
                   problem.fields()[static_cast<unsigned int>(worst[1])].c_str(),
                   worst[2],
-                  worst[4],
-                  worst[5],
-                  worst[6],
+                  place_text(&worst[4], spacedim).c_str(),
                   worst[3]);
   }
 

@@ -28,7 +28,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sstream>
 
 namespace leopard
 {
@@ -345,7 +344,7 @@ namespace leopard
           {
             const double value = problem.initial_value(c, to_3d(point));
             if (!std::isfinite(value) && error.empty())
-              error = not_finite_message(problem.initial[c], to_3d(point), value);
+              error = not_finite_message(problem.initial[c], value, point, 0.);
             u(components * dof + c) = value;
           }
     throw_if_any_failed(error, comm);
@@ -498,11 +497,9 @@ namespace leopard
     const auto                       require_finite = [&](double value, const char *what, unsigned int c, const Point<spacedim> &p) {
       if (std::isfinite(value) || !not_finite.empty())
         return;
-      std::ostringstream text;
-      text << what << " against the exact solution of " << problem.fields()[c] << ", '" << problem.exact_solution[c].expression() << "' ('"
-           << problem.exact_solution[c].entry_name() << "'), is not finite at (" << p << ") and time " << t
-           << "\n  expected: an expression that has values and differences, up to 1e150, on the whole domain";
-      not_finite = text.str();
+      not_finite = std::string(what) + " against the exact solution of " + problem.fields()[c] + ", " +
+                   expression_of_entry(problem.exact_solution[c].expression(), problem.exact_solution[c].entry_name()) + ", is not finite" +
+                   at_point(p, t) + "\n  expected: an expression that has values and differences, up to 1e150, on the whole domain";
     };
     for (unsigned int c = 0; c < components; ++c)
       {

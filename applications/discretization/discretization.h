@@ -7,6 +7,7 @@
 #include "transport_terms.h"
 
 #include <applications/discretization/level_source.h>
+#include <applications/problems/found_value.h>
 #include <applications/problems/problem.h>
 
 #include <deal.II/base/quadrature.h>
@@ -60,8 +61,12 @@ namespace leopard
                         unsigned int                                        c,
                         std::vector<dealii::types::global_dof_index>       &unknowns);
 
-  /** The message for an expression that is not finite at a point of the mesh. */
-  std::string not_finite_message(const Expression &expression, const dealii::Point<3> &p, double value);
+  /** The message for an expression that is not finite at a point of the mesh and a time. */
+  template <int spacedim>
+  std::string not_finite_message(const Expression &expression, double value, const dealii::Point<spacedim> &p, double t)
+  {
+    return expression_of_entry(expression.expression(), expression.entry_name()) + is_value(value) + at_point(p, t) + expected_everywhere();
+  }
 
   /**
    * Mesh, elements, constraints, levels and assembly. One weak form serves finite differences and finite elements. With

@@ -5,6 +5,7 @@
 #include <applications/base/log.h>
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/discretization/transport_terms.h>
+#include <applications/problems/found_value.h>
 #include <applications/problems/problem.h>
 #include <solvers/dealii/vector_norm.h>
 
@@ -234,18 +235,46 @@ namespace leopard
     std::string text;
     if (i < n_own)
       {
-        text                          = "of " + problem.fields()[i % n];
-        const std::size_t coordinates = nodes.size() / std::max(1u, n_own / n);
-        for (std::size_t d = 0; d < coordinates; ++d)
-          text += (d == 0 ? " at (" : ", ") + format("%.6g", nodes[i / n * coordinates + d]) + (d + 1 == coordinates ? ")" : "");
-        for (unsigned int c = 0; c < n; ++c)
-          text += (c == 0 ? ", where " : ", ") + problem.fields()[c] + " = " + format("%.6g", u.begin()[i / n * n + c]);
+        const unsigned int node = i / n, coordinates_of_node = nodes.size() / std::max(1u, n_own / n);
+        text = "of " + problem.fields()[i % n] + at_place({nodes.empty() ? nullptr : nodes.data(), coordinates_of_node, time}, node) +
+               where_fields_are(problem.fields(), u.begin() + node * n);
+        if (const std::string cause = problem.not_finite_in_reaction(u.begin() + node * n, places(node, time), false); !cause.empty())
+          text += ": " + cause;
       }
     const std::string  complaint = transport == nullptr ? "" : transport->complaint(u, time);
     const unsigned int first     = dealii::Utilities::MPI::min(i < n_own ? dealii::Utilities::MPI::this_mpi_process(comm) : n_ranks, comm);
     if (first == n_ranks)
       return "as a whole, since its norm leaves the range of numbers";
     return dealii::Utilities::MPI::broadcast(comm, text, first) + (complaint.empty() ? "" : "; " + complaint.substr(0, complaint.find('\n')));
+  }
+
+  std::string ImplicitSystem::complaint_of_reaction(const HostVector &u, double t, const std::vector<double> &nodes, bool derivatives) const
+  {
+    const MPI_Comm     comm    = u.get_mpi_communicator();
+    const double      *m       = system.lumped_mass.begin();
+    const unsigned int n_nodes = u.locally_owned_size() / n, coordinates_of_node = nodes.size() / std::max(1u, n_nodes);
+    std::string        text;
+    for (unsigned int begin = 0; begin < (problem.has_reaction() ? n_nodes : 0) && text.empty(); begin += nodes_at_once)
+      {
+        const unsigned int count = std::min(nodes_at_once, n_nodes - begin);
+        problem.reaction(count, u.begin() + begin * n, node_rates.data(), derivatives ? node_derivatives.data() : nullptr, places(begin, t));
+        for (unsigned int i = 0; i < count * n && text.empty(); ++i)
+          {
+            bool finite = std::isfinite(node_rates[i]);
+            for (unsigned int d = 0; derivatives && d < n; ++d)
+              finite = finite && std::isfinite(node_derivatives[i * n + d]);
+            const unsigned int node = begin + i / n;
+            if (finite || m[begin * n + i] == 0.)
+              continue;
+            const double *const here = u.begin() + node * n;
+            text                     = problem.not_finite_in_reaction(here, places(node, t), derivatives) +
+                   at_place({nodes.empty() ? nullptr : nodes.data(), coordinates_of_node, t}, node) + where_fields_are(problem.fields(), here);
+          }
+      }
+    for (const std::string &of_rank : dealii::Utilities::MPI::all_gather(comm, text))
+      if (!of_rank.empty())
+        return of_rank;
+    return "";
   }
 
   double ImplicitSystem::scale(const HostVector *history, HostVector &workspace) const

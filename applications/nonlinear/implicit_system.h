@@ -60,7 +60,8 @@ namespace leopard
      */
     void hold_evolving(bool hold) { holds = hold; }
     /** The time at which residual() and linearize() take what depends on it. */
-    void set_time(double t) { time = t; }
+    void   set_time(double t) { time = t; }
+    double time_of_step() const { return time; }
 
     /** @throws Error, on all ranks, if a coefficient is not defined at a node at that time. Collective. */
     void check_coefficients() const;
@@ -90,10 +91,18 @@ namespace leopard
     unsigned int matrix_version() const { return version; }
 
     /**
-     * The first entry of r that is not finite, for a message: "of v at (0.5, 0.25), where u = 1, v = 0". Collective.
-     * @param nodes coordinates of the own nodes, or empty.
+     * The first entry of r that is not finite, for a message: "of v at (0.5, 0.25), where u = 1, v = 0", and the entry
+     * of the reaction if that is none there. Collective. @param nodes coordinates of the own nodes, or empty.
      */
     std::string where_not_finite(const HostVector &u, const HostVector &r, const std::vector<double> &nodes = {}) const;
+
+    /**
+     * "the expression '1/u' of the entry 'Turing/Reaction u' is inf at (0.5, 0) and t = 0, where u = 0": of the first
+     * node where the reaction is no finite number; empty if there is none. Constrained unknowns are left out.
+     * Collective.
+     * @param nodes coordinates of the own nodes, or empty; @param derivatives whether those by the fields count, too.
+     */
+    std::string complaint_of_reaction(const HostVector &u, double t, const std::vector<double> &nodes, bool derivatives) const;
 
     /** ||load + history||_2 (divided by k), the scale that rounding errors of G have. */
     double scale(const HostVector *history, HostVector &workspace) const;

@@ -156,11 +156,22 @@ namespace leopard
     return norm;
   }
 
-  std::string Newton::where_not_finite(const HostVector &u, const HostVector &r)
+  const std::vector<double> &Newton::places_of_nodes()
   {
     if (levels != nullptr && nodes.empty())
       nodes = levels->nodes();
-    return system.where_not_finite(u, r, nodes);
+    return nodes;
+  }
+
+  std::string Newton::where_not_finite(const HostVector &u, const HostVector &r)
+  {
+    return system.where_not_finite(u, r, places_of_nodes());
+  }
+
+  std::string Newton::complaint_of_reaction(const HostVector &u, double t, bool derivatives)
+  {
+    const std::string text = system.complaint_of_reaction(u, t, {}, derivatives);
+    return text.empty() ? text : system.complaint_of_reaction(u, t, places_of_nodes(), derivatives);
   }
 
   bool Newton::is_of_solution(const HostVector &u, double norm, double previous_norm, double scale)
@@ -205,6 +216,8 @@ namespace leopard
           {
             result.failure = std::string("a derivative of the reaction") + (system.has_transport() ? ", of cross-diffusion or advection" : "") +
                              " is not finite at the values of step " + std::to_string(result.n_steps);
+            if (const std::string which = complaint_of_reaction(u, system.time_of_step(), true); !which.empty())
+              result.failure += ": " + which;
             break;
           }
         active->update_values();

@@ -102,12 +102,18 @@ namespace leopard
     /** Of the alternative, after use_alternative(true). */
     std::string alternative_description() const { return alternative->description(); }
 
+    /** ImplicitSystem::where_not_finite() with the places. Collective. */
+    std::string where_not_finite(const HostVector &u, const HostVector &r);
+    /** ImplicitSystem::complaint_of_reaction() with the place. Collective. */
+    std::string complaint_of_reaction(const HostVector &u, double t, bool derivatives);
+
   private:
     LinearTarget target_for(double residual, double previous_residual, double previous_tolerance) const;
     double       update_with_line_search(HostVector &u, const HostVector *history, double residual_norm, double &damping);
     /** Whether a residual that has reached its goal is that of a solution, see solve(). Collective; may linearize. */
-    bool        is_of_solution(const HostVector &u, double norm, double previous_norm, double scale);
-    std::string where_not_finite(const HostVector &u, const HostVector &r);
+    bool is_of_solution(const HostVector &u, double norm, double previous_norm, double scale);
+    /** Coordinates of the own nodes; empty where they are not known. */
+    const std::vector<double> &places_of_nodes();
 
     const NewtonParameters       &parameters;
     const LinearSolverParameters &linear_parameters;

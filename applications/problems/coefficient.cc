@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "coefficient.h"
+#include "found_value.h"
+
+#include <applications/base/log.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <sstream>
+#include <limits>
 #include <vector>
 
 namespace leopard
@@ -79,17 +82,8 @@ namespace leopard
     evaluate(n_places, places, values.data());
     for (std::size_t i = 0; i < n_places; ++i)
       if (!(values[i] >= least && std::isfinite(values[i])))
-        {
-          std::ostringstream message;
-          message << "the expression '" << text << "' of the entry '" << entry << "' is " << values[i] << " at the node (";
-          for (unsigned int d = 0; d < places.dimension; ++d)
-            message << (d > 0 ? ", " : "") << places.coordinates[i * places.dimension + d];
-          message << ") and t = " << places.time << "\n  expected: a finite number";
-          if (least > std::numeric_limits<double>::lowest())
-            message << " >= " << least;
-          message << " everywhere";
-          return message.str();
-        }
+        return expression_of_entry(text, entry) + is_value(values[i]) + at_place(places, i) +
+               expected_everywhere("a finite number" + (least > std::numeric_limits<double>::lowest() ? format(" >= %g", least) : ""));
     return "";
   }
 } // namespace leopard

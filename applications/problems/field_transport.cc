@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "field_transport.h"
+#include "found_value.h"
 
 #include <applications/symbolic/nesting.h>
 #include <solvers/base/errors.h>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 namespace leopard
 {
@@ -139,18 +139,8 @@ namespace leopard
     for (std::size_t i = 0; i < n_places; ++i)
       for (std::size_t k = 0; k < m; ++k)
         if (!std::isfinite(values[i * m + k]))
-          {
-            std::ostringstream message;
-            message << "the expression '" << shortened(texts[k].text) << "' of the entry '" << texts[k].entry << "' is " << values[i * m + k]
-                    << " at the point (";
-            for (unsigned int d = 0; d < places.dimension; ++d)
-              message << (d > 0 ? ", " : "") << places.coordinates[i * places.dimension + d];
-            message << ") of the mesh and t = " << places.time << ", where ";
-            for (std::size_t c = 0; c < n; ++c)
-              message << (c > 0 ? ", " : "") << fields[c] << " = " << u[i * n + c];
-            message << "\n  expected: a finite number everywhere";
-            return message.str();
-          }
+          return expression_of_entry(texts[k].text, texts[k].entry) + is_value(values[i * m + k]) + at_place(places, i) +
+                 where_fields_are(fields, u + i * n) + expected_everywhere();
     return "";
   }
 } // namespace leopard

@@ -2,6 +2,7 @@
 #include "picture.h"
 
 #include <applications/base/collective.h>
+#include <applications/base/log.h>
 #include <applications/symbolic/differentiate.h>
 #include <solvers/base/errors.h>
 
@@ -89,6 +90,25 @@ namespace leopard
         corner[d] = lower[d];
         length[d] = upper[d] - lower[d];
       }
+  }
+
+  std::string Pictures::description(std::size_t i) const
+  {
+    return all_names[i] + ": " + all_paths[i] + ", " + std::to_string(pictures[i].n_columns) + " x " + std::to_string(pictures[i].n_rows) +
+           format(" numbers over [%g, %g] x [%g, %g]", corner[0], corner[0] + length[0], corner[1], corner[1] + length[1]);
+  }
+
+  bool Pictures::is_picture(std::size_t i) const
+  {
+    return !pictures[i].is_table;
+  }
+
+  double Pictures::stretch(std::size_t i) const
+  {
+    if (pictures[i].n_columns == 1 || pictures[i].n_rows == 1) // which has no shape
+      return 1.;
+    const double ratio = length[0] / pictures[i].n_columns * pictures[i].n_rows / length[1];
+    return std::max(ratio, 1. / ratio);
   }
 
   void Pictures::evaluate(double x, double y, double *values) const

@@ -16,7 +16,8 @@ namespace leopard
   struct Picture
   {
     unsigned int        n_columns = 0, n_rows = 0;
-    std::vector<double> values; ///< n_columns n_rows, row by row from the top
+    std::vector<double> values;           ///< n_columns n_rows, row by row from the top
+    bool                is_table = false; ///< numbers of a CSV, which are no pixels
 
     /** @param x, y in (0, 1), y upwards; elsewhere as at the nearest place there. */
     double value(double x, double y) const;
@@ -51,6 +52,13 @@ namespace leopard
 
     /** Opposite corners of the box, 2 or more numbers each. Until it is set it is the unit square. */
     void set_box(const std::vector<double> &lower, const std::vector<double> &upper);
+
+    /** "coat: coat.png, 400 x 100 numbers over [0, 4] x [0, 1]" of one of them. */
+    std::string description(std::size_t i) const;
+    /** Whether it has pixels, as PNG and PGM, and is no table of numbers. */
+    bool is_picture(std::size_t i) const;
+    /** How many times as long as wide, or as wide as long, its pixels are in that box; 1: they are squares. */
+    double stretch(std::size_t i) const;
 
     /** Values at a place. @param values one for each name. */
     void evaluate(double x, double y, double *values) const;

@@ -231,6 +231,7 @@ namespace leopard
         }
       if (result.n_rows == 0)
         fail(path, "has no numbers", expected);
+      result.is_table = true;
       return result;
     }
   } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "problem.h"
+#include "found_value.h"
 
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 #include <solvers/base/errors.h>
@@ -7,6 +8,7 @@
 #include <deal.II/base/parameter_handler.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace leopard
 {
@@ -32,6 +34,31 @@ namespace leopard
       std::fill_n(rates, n_nodes * n, 0.);
     if (jacobian != nullptr)
       std::fill_n(jacobian, n_nodes * n * n, 0.);
+  }
+
+  NamedExpression Problem::reaction_entry(unsigned int c) const
+  {
+    return {name(), "the reaction of " + fields()[c]};
+  }
+
+  NamedExpression Problem::noise_entry(unsigned int c) const
+  {
+    return {name(), "the noise of " + fields()[c]};
+  }
+
+  std::string Problem::not_finite_in_reaction(const double *u, const Places &place, bool derivatives) const
+  {
+    const std::size_t   n = fields().size();
+    std::vector<double> rates(n), jacobian(n * n);
+    reaction(1, u, rates.data(), derivatives ? jacobian.data() : nullptr, place);
+    const auto text = [&](std::size_t c) { return expression_of_entry(reaction_entry(c).text, reaction_entry(c).entry); };
+    for (std::size_t c = 0; c < n; ++c)
+      if (!std::isfinite(rates[c]))
+        return text(c) + is_value(rates[c]);
+    for (std::size_t i = 0; derivatives && i < n * n; ++i)
+      if (!std::isfinite(jacobian[i]))
+        return "the derivative by " + fields()[i % n] + " of " + text(i / n) + is_value(jacobian[i]);
+    return "";
   }
 
   void Problem::noise_strength(unsigned int n_nodes, const double * /*u*/, double *strengths, const Places & /*places*/) const

@@ -111,6 +111,13 @@ namespace leopard
      * place and value; empty if there is none.
      */
     virtual std::string complaint_at(unsigned int /*n_nodes*/, const Places & /*places*/) const { return ""; }
+    /** Expression and entry of r_c, for messages. */
+    virtual NamedExpression reaction_entry(unsigned int c) const;
+    /**
+     * "the expression '1/u' of the entry 'Turing/Reaction u' is inf": what of the reaction at one node is no finite
+     * number; empty if all is. @param derivatives whether those by the fields count, too.
+     */
+    std::string not_finite_in_reaction(const double *u, const Places &place, bool derivatives) const;
     /** Whether what complaint_at() looks at depends on t. */
     virtual bool coefficients_depend_on_time() const { return false; }
     /** Whether the reaction depends on x or t, so that it needs to know the places. */
@@ -123,6 +130,8 @@ namespace leopard
      * force in a time dt is normal with the variance sigma_c^2 m dt. Arrays as of reaction().
      */
     virtual void noise_strength(unsigned int n_nodes, const double *u, double *strengths, const Places &places = {}) const;
+    /** Expression and entry of sigma_c, for messages. */
+    virtual NamedExpression noise_entry(unsigned int c) const;
 
     /** u_c at time zero, or the first guess of a nonlinear stationary problem. */
     virtual double initial_value(unsigned int c, const dealii::Point<3> &x) const;

@@ -5,6 +5,8 @@
 #include "parameters.h"
 #include "start_check.h"
 
+#include <applications/base/log.h>
+
 #include <nlohmann/json.hpp>
 
 namespace leopard
@@ -36,27 +38,39 @@ namespace leopard
     const Domain domain = parameters.mesh.is_surface() ? describe_domain<2, 3>(parameters.mesh, comm)
                           : parameters.dimension == 2  ? describe_domain<2, 2>(parameters.mesh, comm)
                                                        : describe_domain<3, 3>(parameters.mesh, comm);
-    if (parameters.problem->pictures != nullptr)
-      stretch(*parameters.problem->pictures, parameters, domain);
+    std::string  lines;
+    Forecast     forecast;
+    const auto   warn = [&](const std::string &warning) {
+      lines += "\nwarning: " + warning;
+      if (run_json != nullptr)
+        (*run_json)["warnings"].push_back(warning);
+    };
+    if (Pictures *const pictures = parameters.problem->pictures.get(); pictures != nullptr)
+      {
+        stretch(*pictures, parameters, domain);
+        for (std::size_t i = 0; i < pictures->names().size(); ++i)
+          {
+            lines += "\npicture " + pictures->description(i);
+            if (pictures->is_picture(i) && pictures->stretch(i) > 1.1)
+              warn(format("the picture %s is stretched: its pixels are %.3g times as long in one direction as in the other"
+                          "\n  to try: a picture of the domain's shape, or a domain of the picture's",
+                          pictures->names()[i].c_str(),
+                          pictures->stretch(i)));
+          }
+      }
     if (starts_anew)
       check_source_of_initial_values(parameters, comm);
-    std::string lines;
-    Forecast    forecast;
     if (parameters.problem->has_analysis())
       {
         std::string    text;
         nlohmann::json report;
         forecast = parameters.problem->analyze(domain, text, report);
-        lines    = "\n" + text;
+        lines += "\n" + text;
         if (run_json != nullptr && !report.is_null()) // nothing is reported where the reaction depends on the place
           (*run_json)["analysis"] = report;
       }
     for (const std::string &warning : start_warnings(parameters, domain, forecast, starts_anew))
-      {
-        lines += "\nwarning: " + warning;
-        if (run_json != nullptr)
-          (*run_json)["warnings"].push_back(warning);
-      }
+      warn(warning);
     return lines;
   }
 } // namespace leopard

@@ -5,6 +5,7 @@
 #include "unused_constants.h"
 
 #include <applications/base/collective.h>
+#include <applications/base/log.h>
 #include <applications/base/parameter_file.h>
 #include <applications/discretization/gmsh_mesh.h>
 #include <applications/problems/field_transport.h>
@@ -244,8 +245,11 @@ namespace leopard
         "' prescribes boundary values or fluxes, which are not there for domains that grow\n  expected: no growth, or no 'Boundary values' and "
         "'Boundary fluxes'");
     if (problem->time_dependent() && growth.length(time.end_time) <= 0.)
-      throw Error("'Mesh/Growth rate' is " + std::to_string(growth.rate) + ", so that the domain has vanished before 'Time stepping/End time' = " +
-                  std::to_string(time.end_time) + "\n  expected: a rate above " + std::to_string(-1. / time.end_time) + ", or exponential growth");
+      throw Error(format("'Mesh/Growth rate' is %g, so that the domain has vanished before 'Time stepping/End time' = %g\n  expected: a rate above "
+                         "%g, or exponential growth",
+                         growth.rate,
+                         time.end_time,
+                         -1. / time.end_time));
     if (verification.refinements > 0 && problem->exact_solution.empty())
       throw Error("'Verification/Refinements' is " + std::to_string(verification.refinements) + ", but '" + problem->name() +
                   "/Exact solution' is not given\n  expected: an exact solution, or no refinements");
@@ -273,7 +277,8 @@ namespace leopard
     check_multigrid();
     for (const double t : time_loop.output_times)
       if (problem->time_dependent() && t > time.end_time)
-        throw Error("'Output/Times' has the time " + std::to_string(t) + " beyond 'Time stepping/End time' = " + std::to_string(time.end_time));
+        throw Error(format(
+          "'Output/Times' has the time %.8g, beyond 'Time stepping/End time' = %.8g\n  expected: times from 0 to the end time", t, time.end_time));
   }
 
   void Parameters::check_noise() const

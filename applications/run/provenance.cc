@@ -118,10 +118,21 @@ namespace leopard
     room = keep_room(path, room_size);
   }
 
+  double Provenance::seconds_in_all() const
+  {
+    return earlier_seconds + MPI_Wtime() - start;
+  }
+
+  void Provenance::take_time()
+  {
+    (*content)["written"]             = utc_now();
+    (*content)["wall_seconds"]        = MPI_Wtime() - start;
+    (*content)["wall_seconds_in_all"] = seconds_in_all();
+  }
+
   void Provenance::write()
   {
-    (*content)["written"]      = utc_now();
-    (*content)["wall_seconds"] = MPI_Wtime() - start;
+    take_time();
     on_rank_zero(comm, [&] { write_now(); });
   }
 
@@ -133,10 +144,9 @@ namespace leopard
       return;
     try
       {
-        (*content)["status"]       = "failed: " + without_long_lines(reason);
-        (*content)["written"]      = utc_now();
-        (*content)["wall_seconds"] = MPI_Wtime() - start;
-        has_failed                 = true;
+        (*content)["status"] = "failed: " + without_long_lines(reason);
+        take_time();
+        has_failed = true;
         room.reset();
         write_now();
       }

@@ -31,6 +31,11 @@ namespace leopard
      */
     void add_measures(const std::vector<std::string> &columns, const std::vector<double> &values);
 
+    /** Wall seconds of earlier starts of the run, of which a checkpoint knows. */
+    void add_earlier_seconds(double seconds) { earlier_seconds = seconds; }
+    /** Wall seconds since the run was begun, those between its starts left out. */
+    double seconds_in_all() const;
+
     /** Writes the file, atomically, with the time of now. Collective. @throws Error. */
     void write();
 
@@ -51,6 +56,7 @@ namespace leopard
   private:
     std::string text() const;
     void        write_now();
+    void        take_time();
 
     std::unique_ptr<NewFile>        room; ///< a file that is deleted when its room is needed
     std::size_t                     room_size  = 0;
@@ -58,6 +64,6 @@ namespace leopard
     const std::string               path;
     MPI_Comm                        comm;
     std::unique_ptr<nlohmann::json> content;
-    double                          start = 0.;
+    double                          start = 0., earlier_seconds = 0.;
   };
 } // namespace leopard

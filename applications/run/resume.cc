@@ -290,6 +290,7 @@ namespace leopard
     json        metadata = {{"parameters", context.parameters.all_entries},
                             {"mesh_file", report.at("mesh_file")},
                             {"pictures", report.value("pictures", json::object())},
+                            {"wall_seconds", context.provenance.seconds_in_all()},
                             {"changes", report.value("changed_on_resume", json::array())}};
     if (report.contains("initial_values"))
       metadata["initial_values"] = report.at("initial_values");

@@ -65,6 +65,8 @@ namespace leopard
       require_kind_of_run(directory, false, comm);
     const Beginning beginning = request.mode == OpenMode::resume ? find_beginning(directory, parameters, log, comm) : Beginning();
     Provenance      provenance(directory.path("run.json"), comm, request.command);
+    const double    earlier_seconds = beginning.checkpoint ? beginning.checkpoint->metadata->value("wall_seconds", 0.) : 0.; // 0: of an older program
+    provenance.add_earlier_seconds(earlier_seconds);
     provenance.json()["parameter_file"] = request.file;
     provenance.json()["overrides"]      = request.overrides;
     provenance.json()["backend"]        = backend;
@@ -141,7 +143,8 @@ namespace leopard
     log.line(energy.report(provenance.json()["energy"]));
     provenance.json()["status"] = status;
     provenance.write();
-    log.line(status + " after " + duration(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()) + "; results in " +
+    log.line(status + " after " + duration(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()) +
+             (earlier_seconds > 0. ? " (" + duration(provenance.seconds_in_all()) + " with the starts before)" : "") + "; results in " +
              directory.path() + next_step(parameters, status));
     log.check();
     return status;

@@ -13,6 +13,27 @@
 
 namespace leopard
 {
+  std::vector<std::string> columns_of_steps(const std::vector<std::string> &fields, const std::vector<std::string> &measures)
+  {
+    std::vector<std::string> columns = {"step",
+                                        "time (dimensionless)",
+                                        "step size (dimensionless)",
+                                        "Newton steps",
+                                        "linear iterations",
+                                        "rejected steps",
+                                        "Newton residual (l2 norm)",
+                                        "local error over tolerance (0: not estimated)",
+                                        "rate of change, RMS of du/dt (dimensionless)",
+                                        "wall-clock time since the start of the program (s)"};
+    columns.insert(columns.end(), measures.begin(), measures.end());
+    for (const std::string &field : fields)
+      columns.push_back("mass balance of " + field + ": change in the step less integrated reaction (dimensionless)");
+    columns.push_back("asynchronous bound of the step size (dimensionless)");
+    columns.push_back("solved by gmres since the step exceeds the bound (1: yes)");
+    columns.push_back("negative values set to zero");
+    return columns;
+  }
+
   namespace
   {
     /** Of a row that a kill has torn there are fewer than columns. */

@@ -33,4 +33,9 @@ namespace leopard
     MPI_Comm    comm;
     GrowingFile file; ///< open on rank 0 only
   };
+
+  /**
+   * What is known of each step: the columns of a run's statistics, but those of energy. @param measures of the fields.
+   */
+  std::vector<std::string> columns_of_steps(const std::vector<std::string> &fields, const std::vector<std::string> &measures);
 } // namespace leopard

@@ -84,7 +84,7 @@ namespace leopard
         status                       = status.substr(0, status.find_first_of(":\n"));
         std::vector<std::string> row = {runs[i].folder};
         row.insert(row.end(), runs[i].values.begin(), runs[i].values.end());
-        row.insert(row.end(), {status, format("%.1f", results[i].value("wall_seconds", 0.))});
+        row.insert(row.end(), {status, format("%.1f", results[i].value("wall_seconds_in_all", results[i].value("wall_seconds", 0.)))});
         std::map<std::string, std::string> values;
         for (const json &measure : results[i].value("measures", json::array()))
           values[measure.at("name")] = measure.at("value").is_number() ? format("%.8g", measure.at("value").get<double>()) : "nan";

@@ -37,27 +37,6 @@ namespace leopard
 
   namespace
   {
-    std::vector<std::string> statistics_columns(const std::vector<std::string> &fields, const std::vector<std::string> &measures)
-    {
-      std::vector<std::string> columns = {"step",
-                                          "time (dimensionless)",
-                                          "step size (dimensionless)",
-                                          "Newton steps",
-                                          "linear iterations",
-                                          "rejected steps",
-                                          "Newton residual (l2 norm)",
-                                          "local error over tolerance (0: not estimated)",
-                                          "rate of change, RMS of du/dt (dimensionless)",
-                                          "wall-clock time since the start of the program (s)"};
-      columns.insert(columns.end(), measures.begin(), measures.end());
-      for (const std::string &field : fields)
-        columns.push_back("mass balance of " + field + ": change in the step less integrated reaction (dimensionless)");
-      columns.push_back("asynchronous bound of the step size (dimensionless)");
-      columns.push_back("solved by gmres since the step exceeds the bound (1: yes)");
-      columns.push_back("negative values set to zero");
-      return columns;
-    }
-
     /** Whether the mesh of the run is that of the file, and stays as it is. */
     bool may_share_mesh(const RunContext &context)
     {
@@ -138,6 +117,7 @@ namespace leopard
           resume(*found, solutions);
         else
           start(u, is_first);
+        check_reaction();
 
         if (study)
           {
@@ -156,7 +136,8 @@ namespace leopard
       double             mesh_size() const { return discretization.mesh_size(); }
       double             step_size() const { return integrator->next_step_size(); } ///< of fixed steps, all
 
-      double time_reached() const { return integrator->time(); }
+      double       time_reached() const { return integrator->time(); }
+      unsigned int step_number() const { return integrator->step_number(); } ///< those of earlier starts included
 
       /** What the linear solver of the general time loop has found from the matrix of the last step. */
       json found_by_linear_solver() const { return integrator->is_fused() ? json::object() : newton->linear_solver().report(); }
@@ -304,6 +285,20 @@ namespace leopard
       {
         implicit->set_places(discretization.nodes());
         implicit->check_coefficients();
+      }
+
+      /**
+       * @throws Error, on all ranks, if the reaction has no value where the run begins. One that has none at the time
+       * zero only, such as 1/t, is of no harm to an implicit scheme.
+       */
+      void check_reaction() const
+      {
+        const double      t         = integrator->time();
+        const auto        at        = [&](double when) { return newton->complaint_of_reaction(integrator->solution(), when, false); };
+        const std::string complaint = at(t);
+        if (!complaint.empty() && (time.explicit_reaction() || !problem.reaction_depends_on_place() || !at(t + integrator->next_step_size()).empty()))
+          throw Error(complaint + ", the values that the run begins with" + expected_everywhere() +
+                      "\n  to try: an expression that has a finite value there (max(..., 0), if(...)), or other initial values");
       }
 
       /** @throws Error, on all ranks, if it is not defined at the values that the run begins with. */
@@ -458,7 +453,7 @@ namespace leopard
         measures = std::make_unique<PatternMeasures<dim, spacedim>>(
           discretization, system, problem, context.parameters.growth, context.parameters.pattern_measures);
         const std::string        file    = context.directory.path("statistics");
-        std::vector<std::string> columns = statistics_columns(problem.fields(), measures->columns());
+        std::vector<std::string> columns = columns_of_steps(problem.fields(), measures->columns());
         const auto               old     = resumed ? Statistics::columns_of(file, context.comm) : std::vector<std::string>();
         for (const std::string &column : context.energy.columns(old.empty() ? nullptr : &old))
           columns.push_back(column);
@@ -560,7 +555,9 @@ namespace leopard
     report.update(run.found_by_linear_solver());
     if (context.parameters.linear_solver.tunes() && result.n_steps > 0 && !report.contains("tuned"))
       context.log.line("'Linear solver/Tuning time' was not used: no step was short enough for async");
+    const unsigned int before   = run.step_number() - result.n_steps;
     report["steps"]             = result.n_steps;
+    report["steps_in_all"]      = run.step_number(); // all other counts are those since the resume, too
     report["newton_steps"]      = result.newton_steps;
     report["linear_iterations"] = result.linear_iterations;
     if (result.corrections > 0)
@@ -573,7 +570,8 @@ namespace leopard
     report["steps_by_gmres"]     = result.alternative_steps;
     report["steps_by_multigrid"] = result.multigrid_steps;
     report["clipped_values"]     = result.clipped;
-    context.log.line(format("%u steps, %ld Newton steps, %ld linear iterations%s, %ld steps rejected",
+    context.log.line((before > 0 ? format("%u steps in all; since step %u: ", run.step_number(), before) : "") +
+                     format("%u steps, %ld Newton steps, %ld linear iterations%s, %ld steps rejected",
                             result.n_steps,
                             result.newton_steps,
                             result.linear_iterations,

@@ -19,7 +19,7 @@ namespace leopard
       const std::string        section = parameters.problem->name() + "/";
       std::vector<std::string> texts;
       for (const std::string &entry : parameters.given)
-        if (entry.rfind(section, 0) == 0 && entry != section + "Constants" && entry != section + "Initial values from")
+        if (entry.rfind(section, 0) == 0 && entry != section + "Constants" && entry != section + "Images" && entry != section + "Initial values from")
           texts.push_back(parameters.value(entry));
       for (const ComputedNumber &number : parameters.computed)
         texts.push_back(number.written);
@@ -57,15 +57,22 @@ namespace leopard
 
   std::vector<UnusedConstant> unused_constants(const Parameters &parameters)
   {
+    std::vector<UnusedConstant> result;
+    if (parameters.problem->pictures != nullptr)
+      {
+        const std::vector<std::string> texts = texts_of(parameters);
+        for (const std::string &name : parameters.problem->pictures->names())
+          if (std::none_of(texts.begin(), texts.end(), [&](const std::string &text) { return is_named(name, text); }))
+            result.push_back({parameters.problem->name() + "/Images/" + name, "no expression of the run names it"});
+      }
     if (parameters.problem->constants.empty())
-      return {};
+      return result;
     std::vector<std::string> used = used_constants(parameters);
     for (const Parameters &c : parameters.cases)
       {
         const auto more = used_constants(c);
         used.insert(used.end(), more.begin(), more.end());
       }
-    std::vector<UnusedConstant> result;
     for (const auto &[name, value] : parameters.problem->constants)
       if (std::find(used.begin(), used.end(), name) == used.end())
         {

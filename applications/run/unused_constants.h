@@ -8,10 +8,13 @@ namespace leopard
 {
   struct Parameters;
 
-  /** A constant of the problem's 'Constants' that no expression, number or value of a sweep names. */
+  /**
+   * A constant of the problem's 'Constants', or a picture of 'Images', that no expression, number or value of a sweep
+   * names.
+   */
   struct UnusedConstant
   {
-    std::string entry; ///< "Section/Constants/NAME"
+    std::string entry; ///< "Section/Constants/NAME", "Section/Images/NAME"
     std::string why;
   };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "failing_values.h"
 #include "fused_steps.h"
 #include "time_integrator.h"
 
@@ -6,6 +7,7 @@
 #include <applications/base/stop_signal.h>
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/nonlinear/implicit_system.h>
+#include <applications/problems/found_value.h>
 #include <applications/problems/problem.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/norms.h>
@@ -119,12 +121,23 @@ namespace leopard
       throw_if_stop_requested(u_new.get_mpi_communicator());
     if (reason == StopReason::newton_failure || reason == StopReason::linear_failure || reason == StopReason::step_underflow ||
         reason == StopReason::blow_up)
-      fused_failure = why_it_failed(reason) + " in the step from time " + format("%.8g", control.time) + " with step size " +
-                      format("%.4g", stepper.attempted_step_size()) + growth_of_solution() + "\n  to try: " +
-                      (parameters.adaptive() ? reason == StopReason::blow_up ? "a smaller error tolerance, " : "a larger error tolerance, "
-                                             : "a smaller step, 'Time stepping/Step control = error-controlled', ") +
-                      (parameters.exponential() ? "the scheme BDF2" : "'Time stepping/Engine = general' with gmres") +
-                      "; a solution may blow up in finite time";
+      {
+        const std::string cause = reaction_that_fails(newton,
+                                                      implicit_system,
+                                                      problem,
+                                                      {levels, control.n_levels, control.time, control.steps[0], stepper.attempted_step_size()},
+                                                      u_new,
+                                                      prediction);
+        fused_failure =
+          (cause.empty() ? why_it_failed(reason) : cause + ",") + " in the step from time " + format("%.8g", control.time) + " with step size " +
+          format("%.4g", stepper.attempted_step_size()) + growth_of_solution() +
+          (cause.empty() ? std::string("\n  to try: ") +
+                             (parameters.adaptive() ? reason == StopReason::blow_up ? "a smaller error tolerance, " : "a larger error tolerance, "
+                                                    : "a smaller step, 'Time stepping/Step control = error-controlled', ") +
+                             (parameters.exponential() ? "the scheme BDF2" : "'Time stepping/Engine = general' with gmres") +
+                             "; a solution may blow up in finite time"
+                         : expected_everywhere() + advice_on_values(parameters, problem));
+      }
     if (!fused_failure.empty() && stepper.totals().steps == before.steps)
       throw ConvergenceFailure(std::exchange(fused_failure, ""));
     return report;

@@ -8,6 +8,7 @@
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/problems/coefficient.h>
+#include <applications/problems/found_value.h>
 #include <applications/problems/problem.h>
 #include <solvers/base/errors.h>
 #include <solvers/dealii/vector_norm.h>
@@ -81,6 +82,31 @@ namespace leopard
     noise_places = nodes;
   }
 
+  namespace
+  {
+    /** The first force that is not finite: "of u at (1, 0), where u = 1: the expression ... is inf". Collective. */
+    std::string not_finite_noise(const Problem &problem, const HostVector &u, const HostVector &forces, const Places &places)
+    {
+      const unsigned int n = problem.fields().size();
+      std::string        text;
+      for (unsigned int i = 0; i < forces.locally_owned_size() && text.empty(); ++i)
+        if (!std::isfinite(forces.begin()[i]))
+          {
+            const double *const here = u.begin() + i / n * n;
+            const Places        place{places.coordinates + static_cast<std::size_t>(i / n) * places.dimension, places.dimension, places.time};
+            const auto          entry = problem.noise_entry(i % n);
+            std::vector<double> strengths(n);
+            problem.noise_strength(1, here, strengths.data(), place);
+            text = "of " + problem.fields()[i % n] + at_place(place, 0) + where_fields_are(problem.fields(), here) + ": " +
+                   expression_of_entry(entry.text, entry.entry) + is_value(strengths[i % n]);
+          }
+      for (const std::string &of_rank : Utilities::MPI::all_gather(u.get_mpi_communicator(), text))
+        if (!of_rank.empty())
+          return of_rank;
+      return text;
+    }
+  } // namespace
+
   std::string TimeIntegrator::make_forces()
   {
     const unsigned int n_nodes = forces.locally_owned_size() / n_fields, dimension = n_nodes > 0 ? noise_places.size() / n_nodes : 0;
@@ -98,8 +124,7 @@ namespace leopard
         forces.begin()[i] *=
           std::sqrt(mass / control.step_size) * normal_at({x[0], x[1], x[2]}, i % n_fields, static_cast<std::uint64_t>(control.step), problem.seed);
       }
-    return inspect(forces, n_fields).finite ? ""
-                                            : "the noise is not finite: that " + implicit_system.where_not_finite(levels[0], forces, noise_places);
+    return inspect(forces, n_fields).finite ? "" : "the noise is not finite: that " + not_finite_noise(problem, levels[0], forces, places);
   }
 
   void TimeIntegrator::start(const HostVector &u)
@@ -326,8 +351,6 @@ namespace leopard
         clip_negative_values(combination);
       }
     implicit_system.explicit_rates(clips ? combination : u_new, rates[2], new_time, growth.factors(new_time));
-    return inspect(rates[2], n_fields).finite
-             ? ""
-             : "the reaction at the new values is not finite: that " + implicit_system.where_not_finite(u_new, rates[2]);
+    return inspect(rates[2], n_fields).finite ? "" : "the reaction at the new values is not finite: that " + newton.where_not_finite(u_new, rates[2]);
   }
 } // namespace leopard

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "failing_values.h"
 #include "time_integrator.h"
 
 #include <applications/base/log.h>
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/nonlinear/implicit_system.h>
+#include <applications/problems/found_value.h>
 #include <applications/problems/problem.h>
 #include <solvers/base/errors.h>
 #include <solvers/dealii/vector_norm.h>
@@ -124,8 +126,11 @@ namespace leopard
     const std::size_t line = std::min(failure.find('\n'), failure.size());
     throw ConvergenceFailure(failure.substr(0, line) + " in the step from time " + format("%.8g", control.time) + " with step size " +
                              format("%.4g", control.step_size) + growth_of_solution() + failure.substr(line) +
-                             "\n  to try: a smaller step ('Time stepping/Step size' or 'Step factor'), more linear iterations or a smaller "
-                             "'Newton/Linear tolerance', or 'Step control = error-controlled'");
+                             (blames_entry(failure)
+                                ? advice_on_values(parameters, problem)
+                                : std::string("\n  to try: a smaller step ('Time stepping/Step size' or 'Step factor'), more linear iterations or a "
+                                              "smaller 'Newton/Linear tolerance'") +
+                                    (problem.has_noise() ? "" : ", or 'Step control = error-controlled'")));
   }
 
   std::string TimeIntegrator::growth_of_solution() const
@@ -190,7 +195,20 @@ namespace leopard
     if (control.follows_bound() && !(control.bound > 0.))
       throw ConvergenceFailure("no step size makes rho(|B|) < 1 certain at time " + at +
                                "\n  expected: a lumped mass matrix for 'Time stepping/Step control = asynchronous bound', or another step control");
-    const bool below = control.is_below_smallest();
+    const bool        below  = control.is_below_smallest();
+    HostVector        change = levels[0], values = levels[0];
+    const std::string cause =
+      blames_entry(reason)
+        ? reason
+        : reaction_that_fails(
+            newton, implicit_system, problem, {levels, control.n_levels, control.time, control.steps[0], control.step_size}, change, values);
+    if (!cause.empty())
+      {
+        const std::size_t line = std::min(cause.find('\n'), cause.size());
+        throw ConvergenceFailure(cause.substr(0, line) + ", in the steps from time " + at +
+                                 format(", however short they are (%.3e at last)", control.step_size) + growth_of_solution() + cause.substr(line) +
+                                 advice_on_values(parameters, problem));
+      }
     throw ConvergenceFailure("the step size underflows at time " + at + growth_of_solution() + ": " +
                              (below ? format("%.3e is below 'Time stepping/Smallest step' = %g", control.next_step, parameters.stepping.smallest_step)
                                     : format("%.3e is too small to advance the time", control.step_size)) +

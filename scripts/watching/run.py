@@ -254,7 +254,7 @@ class Run:
             return "stopped", first[len("stopped"):].lstrip(": ") + "; --resume goes on" + goes_on
         if status not in ("finished", "steady state"):
             return "unknown", f"run.json says: {first}" + goes_on
-        seconds = self.json.get("wall_seconds")
+        seconds = self.json.get("wall_seconds_in_all", self.json.get("wall_seconds"))
         after = f"after {duration(seconds)}" if isinstance(seconds, (int, float)) else ""
         return "finished", ("" if status == "finished" else f"{first} ") + after + goes_on
 

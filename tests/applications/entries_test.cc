@@ -146,6 +146,14 @@ namespace leopard
       return all;
     }
 
+    /** A picture that can be read; no expression of the cases names it. */
+    std::string picture()
+    {
+      const fs::path path = fs::temp_directory_path() / ("leopard_entries_" + std::to_string(::getpid()) + ".csv");
+      std::ofstream(path) << "1, 2\n3, 4\n";
+      return path.string();
+    }
+
     /** One or two values that are not the default. */
     const std::map<std::string, std::vector<std::string>> &other_values()
     {
@@ -236,7 +244,7 @@ namespace leopard
                                                                              {"Turing/Diffusion v", {"2"}},
                                                                              {"Turing/Diffusion tensor u", {"2, 0, 1"}},
                                                                              {"Turing/Diffusion tensor v", {"2, 0, 1"}},
-                                                                             {"Turing/Images", {"coat: no_such_picture.png"}},
+                                                                             {"Turing/Images", {"coat: " + picture()}},
                                                                              {"Turing/Steady state", {"any"}},
                                                                              {"Turing/Steady state guess", {"u: 1, v: 1"}},
                                                                              {"Turing/Start from steady state", {"false", "true"}},
@@ -464,6 +472,17 @@ namespace leopard
     std::string without_threads(const std::string &text)
     {
       return std::regex_replace(text, std::regex("host, [0-9]+ threads? a rank"), "host");
+    }
+
+    TEST(Entries, APictureThatNobodyNamesIsNotUsed)
+    {
+      const Runs        runs;
+      const std::string file = runs.file(cases()[0].text);
+      runs.result(file, {"Turing/Images=coat: " + picture() + ", rain: " + picture(), "Turing/gamma=100*rain"});
+      EXPECT_EQ(runs.not_used().count("Turing/Images/coat"), 1u);
+      EXPECT_EQ(runs.not_used().count("Turing/Images/rain"), 0u);
+      EXPECT_EQ(runs.not_used().count("Turing/Images"), 0u);
+      fs::remove(picture());
     }
 
     TEST_P(EntriesOf, AreUsedOrNamed)

@@ -100,8 +100,24 @@ class Images(Program):
                                            ["Turing/Kinetics=expressions", "Turing/kappa=10", "Turing/Diffusion u=1", "Turing/Diffusion v=two", "Turing/Reaction u=two/10 - u + u^2*v", "Turing/Reaction v=1 - u^two*v"])):
             for a, b in zip(ends(*start, *with_number), ends(*start, images, *with_picture)):
                 self.assertAlmostEqual(a, b, delta=1e-9)
-        said = self.leopard(TINY, images, "Turing/gamma=50*two*(1 + x)", options=["--validate"])
-        self.assertIn("25 are unstable to a pattern" if "25 are" in said else "elsewhere: of 25 points", said)
+        said = [next(line for line in self.leopard(TINY, images, f"Turing/gamma={gamma}*(1 + x)", options=["--validate"]).splitlines() if "elsewhere: " in line)
+                for gamma in ("100", "50*two")]
+        self.assertIn("of 25 points of a box around the domain, at t = 0 and each with its own numbers, 25 are unstable to a pattern", said[0])
+        self.assertEqual(said[0], said[1])
+
+    def test_what_the_log_says(self):
+        """File, size and box of each; a warning where pixels are no squares, a table has none; and which nobody names."""
+        self.write_bytes("wide.pgm", b"P5 40 10 255\n" + bytes(range(200)) * 2)
+        self.write("table.csv", "1, 2, 3, 4\n")
+        images = f"Turing/Images=wide: {self.folder}/wide.pgm, table: {self.folder}/table.csv, idle: {self.folder}/table.csv"
+        said = self.leopard(TINY, images, "Turing/gamma=50 + 50*wide + table")
+        self.assertIn(f"picture wide: {self.folder}/wide.pgm, 40 x 10 numbers over [0, 1] x [0, 1]", said)
+        self.assertIn(f"picture table: {self.folder}/table.csv, 4 x 1 numbers over [0, 1] x [0, 1]", said)
+        self.assertIn("warning: the picture wide is stretched: its pixels are 4 times as long in one direction as in the other", said)
+        self.assertEqual(said.count("is stretched"), 1, said)
+        self.assertIn("not used: 'Turing/Images/idle' (no expression of the run names it)", said)
+        self.assertEqual([item["entry"] for item in self.run_json("tiny_turing")["not_used"] if "Images" in item["entry"]], ["Turing/Images/idle"])
+        self.assertNotIn("is stretched", self.leopard(TINY, images, "Turing/gamma=50 + 50*wide + table", "Mesh/Upper corner=4, 1.05", options=["--validate"]))
 
     def test_sweep_and_resume(self):
         self.write("coat.csv", "1 2\n3 4\n")

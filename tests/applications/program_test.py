@@ -242,12 +242,30 @@ class Checkpoints(Program):
                 break
         process.send_signal(signal.SIGTERM)
         rest = process.stdout.read()
-        self.assertEqual(process.wait(), 0 if "finished" in rest else 143)
-        if "finished" not in rest:
-            self.assertIn("stopped: SIGTERM", rest)
-            self.assertEqual(self.run_json("tiny_turing")["status"], "stopped: SIGTERM")
-        self.leopard(TINY, *self.SETTINGS, options=["--resume"])
+        self.assertEqual(process.wait(), 143)
+        self.assertIn("stopped: SIGTERM", rest)
+        self.assertEqual(self.run_json("tiny_turing")["status"], "stopped: SIGTERM")
+        at = self.statistics("tiny_turing")[1][-1][0]
+        self.assertLess(at, reference[0][-1][0])
+        first = self.run_json("tiny_turing")
+        self.assertEqual((first["time_loop"]["steps"], first["time_loop"]["steps_in_all"]), (at, at))
+        said = self.leopard(TINY, *self.SETTINGS, options=["--resume"])
         self.check_equal(reference)
+        # counts and seconds say of which start they are
+        second = self.run_json("tiny_turing")
+        self.assertEqual((second["time_loop"]["steps"], second["time_loop"]["steps_in_all"]), (100 - at, 100))
+        self.assertIn(f"\n100 steps in all; since step {at:.0f}: {100 - at:.0f} steps, ", said)
+        self.assertRegex(said, r"\nfinished after .* \(.* with the starts before\); results in ")
+        self.assertAlmostEqual(first["wall_seconds"], first["wall_seconds_in_all"], delta=1e-3)
+        self.assertAlmostEqual(second["wall_seconds_in_all"] - second["wall_seconds"], first["wall_seconds"], delta=0.5 * first["wall_seconds"])
+        # a checkpoint of an older program does not know
+        newest = self.folder / "output/tiny_turing/checkpoints/step_000000100/metadata.json"
+        metadata = json.loads(newest.read_text())
+        del metadata["wall_seconds"]
+        newest.write_text(json.dumps(metadata))
+        said = self.leopard(TINY, *self.SETTINGS[1:], "Time stepping/End time=0.101", options=["--resume"])
+        self.assertIn("\n101 steps in all; since step 100: 1 steps", said)
+        self.assertNotIn("with the starts before", said)
 
     def test_damaged_checkpoint_is_passed_over(self):
         reference = self.reference()

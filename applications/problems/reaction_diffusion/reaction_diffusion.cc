@@ -108,6 +108,11 @@ namespace leopard
     tape.evaluate(n_nodes, inputs.data(), values);
   }
 
+  NamedExpression ReactionDiffusion::reaction_entry(unsigned int /*c*/) const
+  {
+    return built_in ? NamedExpression{"Reaction-diffusion/Reaction", "-(alpha + beta*u^2)"} : NamedExpression{"Reaction-diffusion/f", f};
+  }
+
   void ReactionDiffusion::reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places) const
   {
     if (!built_in)

@@ -12,13 +12,14 @@ namespace leopard
   class ReactionDiffusion : public Problem
   {
   public:
-    std::string name() const override { return "Reaction-diffusion"; }
-    std::string description() const override;
-    bool        has_reaction() const override { return true; }
-    void        declare_parameters(dealii::ParameterHandler &prm) override;
-    void        read_parameters(dealii::ParameterHandler &prm) override;
-    void        reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const override;
-    bool        reaction_depends_on_place() const override { return !built_in && compiled.values.n_inputs > 1; }
+    std::string     name() const override { return "Reaction-diffusion"; }
+    std::string     description() const override;
+    bool            has_reaction() const override { return true; }
+    void            declare_parameters(dealii::ParameterHandler &prm) override;
+    void            read_parameters(dealii::ParameterHandler &prm) override;
+    void            reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const override;
+    NamedExpression reaction_entry(unsigned int c) const override;
+    bool            reaction_depends_on_place() const override { return !built_in && compiled.values.n_inputs > 1; }
 
   protected:
     ManufacturedSolution manufactured() const override;

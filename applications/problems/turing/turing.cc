@@ -142,7 +142,8 @@ namespace leopard
       Anything(),
       "Functions of x and y from files, for all expressions of this section: 'coat: coat.png, rain: rain.csv'. PNG and PGM have values "
       "from 0 (black) to 1 (white), of colours the luma, CSV the numbers of its lines. The first row is at the top, the largest y; the "
-      "picture is stretched over a box around the domain and bilinear between the centres of its pixels. Files are relative to the "
+      "picture is stretched over a box around the domain and bilinear between the centres of its pixels, and beyond the outer ones as there: "
+      "in a periodic direction, too, where its two ends meet in a jump unless they are alike. Files are relative to the "
       "folder of the parameter file. Empty: none.");
     prm.declare_entry(
       "Steady state",
@@ -453,6 +454,12 @@ namespace leopard
       rates[i] *= factors[i / n];
     for (std::size_t i = 0; jacobian != nullptr && i < n_nodes * n * n; ++i)
       jacobian[i] *= factors[i / (n * n)];
+  }
+
+  NamedExpression Turing::reaction_entry(unsigned int c) const
+  {
+    const NamedExpression &reaction = kinetics->expressions()[c];
+    return uses_expressions() ? reaction : NamedExpression{"Turing/Kinetics", reaction.text};
   }
 
   bool Turing::coefficients_depend_on_time() const

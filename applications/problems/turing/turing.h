@@ -48,17 +48,19 @@ namespace leopard
     std::string                      diffusion_entry(unsigned int c) const override;
     bool                             has_constant_coefficients() const override;
     std::vector<double>              proportional_diffusion() const override;
-    void         reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const override;
-    bool         coefficients_depend_on_time() const override;
-    std::string  complaint_at(unsigned int n_nodes, const Places &places) const override;
-    bool         reaction_depends_on_place() const override { return kinetics->depends_on_place() || !gamma.is_number(); }
-    bool         has_noise() const override { return noise != nullptr; }
-    void         noise_strength(unsigned int n_nodes, const double *u, double *strengths, const Places &places = {}) const override;
-    double       initial_value(unsigned int c, const dealii::Point<3> &x) const override;
-    double       perturbed(unsigned int c, const dealii::Point<3> &x, double value) const override;
-    bool         has_analysis() const override { return !chosen_state.empty() || kinetics->depends_on_place(); }
-    Forecast     analyze(const Domain &domain, std::string &text, nlohmann::json &report) const override;
-    unsigned int pattern_field() const override { return kinetics->pattern_species(); }
+    void            reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const override;
+    NamedExpression reaction_entry(unsigned int c) const override;
+    NamedExpression noise_entry(unsigned int c) const override { return noise->expressions()[c]; }
+    bool            coefficients_depend_on_time() const override;
+    std::string     complaint_at(unsigned int n_nodes, const Places &places) const override;
+    bool            reaction_depends_on_place() const override { return kinetics->depends_on_place() || !gamma.is_number(); }
+    bool            has_noise() const override { return noise != nullptr; }
+    void            noise_strength(unsigned int n_nodes, const double *u, double *strengths, const Places &places = {}) const override;
+    double          initial_value(unsigned int c, const dealii::Point<3> &x) const override;
+    double          perturbed(unsigned int c, const dealii::Point<3> &x, double value) const override;
+    bool            has_analysis() const override { return !chosen_state.empty() || kinetics->depends_on_place(); }
+    Forecast        analyze(const Domain &domain, std::string &text, nlohmann::json &report) const override;
+    unsigned int    pattern_field() const override { return kinetics->pattern_species(); }
 
     /** The homogeneous steady state of the analysis; empty if 'Steady state' is none or there is none. */
     const std::vector<double> &steady_state() const override { return chosen_state; }
