@@ -45,6 +45,12 @@ namespace leopard
    */
   std::string run_simulation(const RunContext &context);
 
+  /**
+   * All that mesh and numbers of nodes depend on, of a run of a sweep that takes the mesh of the file and keeps it; else
+   * nothing.
+   */
+  std::string text_of_shared_mesh(const RunContext &context);
+
   /** The two kinds of runs, for dim 2 and 3 and for surfaces; use run_simulation(). */
   template <int dim, int spacedim>
   std::string run_stationary(const RunContext &context);

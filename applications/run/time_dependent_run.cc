@@ -10,7 +10,6 @@
 
 #include <applications/base/collective.h>
 #include <applications/base/log.h>
-#include <applications/base/parameter_file.h>
 #include <applications/discretization/shared_mesh.h>
 #include <applications/discretization/uniform_grid.h>
 #include <applications/nonlinear/implicit_system.h>
@@ -37,23 +36,6 @@ namespace leopard
 
   namespace
   {
-    /** Whether the mesh of the run is that of the file, and stays as it is. */
-    bool may_share_mesh(const RunContext &context)
-    {
-      return context.mesh != nullptr && !context.beginning.checkpoint && context.parameters.verification.refinements == 0;
-    }
-
-    /** All that mesh and numbers of nodes depend on. */
-    std::string text_of_mesh(const RunContext &context)
-    {
-      std::string text = context.provenance.json().at("mesh_file").dump(); // with its checksum
-      text += context.parameters.discretization.multigrid ? ", with levels" : "";
-      for (const auto &[entry, value] : assignments_of(context.parameters.all_entries))
-        if (entry == "Dimension" || entry == "Discretization/Degree" || entry.rfind("Mesh/", 0) == 0)
-          text += "\n" + entry + " = " + value;
-      return text;
-    }
-
     /** One run from time zero, or from a checkpoint, to its end. */
     template <int dim, int spacedim>
     class TimeDependentRun
@@ -64,7 +46,7 @@ namespace leopard
         , time(time_)
         , problem(*context_.parameters.problem)
         , set_up(context_.provenance.begin_set_up(context_.directory.is_new()))
-        , mesh_text(may_share_mesh(context_) ? text_of_mesh(context_) : "")
+        , mesh_text(text_of_shared_mesh(context_))
         , discretization(context_.parameters.mesh,
                          context_.parameters.discretization,
                          problem,
@@ -604,16 +586,4 @@ namespace leopard
   template std::string run_time_dependent<2, 2>(const RunContext &);
   template std::string run_time_dependent<3, 3>(const RunContext &);
   template std::string run_time_dependent<2, 3>(const RunContext &);
-
-  std::string run_simulation(const RunContext &context)
-  {
-    if (context.parameters.study == "smoothers")
-      return context.study.run(context);
-    const bool time_dependent = context.parameters.problem->time_dependent();
-    if (context.parameters.mesh.is_surface())
-      return time_dependent ? run_time_dependent<2, 3>(context) : run_stationary<2, 3>(context);
-    if (context.parameters.dimension == 2)
-      return time_dependent ? run_time_dependent<2, 2>(context) : run_stationary<2, 2>(context);
-    return time_dependent ? run_time_dependent<3, 3>(context) : run_stationary<3, 3>(context);
-  }
 } // namespace leopard
