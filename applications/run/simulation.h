@@ -46,8 +46,8 @@ namespace leopard
   std::string run_simulation(const RunContext &context);
 
   /**
-   * All that mesh and numbers of nodes depend on, of a run of a sweep that takes the mesh of the file and keeps it; else
-   * nothing.
+   * All that mesh and numbers of nodes depend on, of a run of a sweep that takes the mesh of the file and keeps it;
+   * else nothing.
    */
   std::string text_of_shared_mesh(const RunContext &context);
 
