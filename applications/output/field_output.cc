@@ -24,15 +24,13 @@ namespace leopard
 
   namespace
   {
-    using Place = std::pair<unsigned int, unsigned int>;
-
-    std::string base_name(const Place &place)
+    std::string base_name(const OutputPlace &place)
     {
       return format("solution_%07u", place.first) + (place.second > 0 ? "_" + std::to_string(place.second) : "");
     }
 
     /** 17 digits give back the same number. */
-    std::string pvd_text(const std::map<Place, double> &written)
+    std::string pvd_text(const std::map<OutputPlace, double> &written)
     {
       std::string text = "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" ByteOrder=\"LittleEndian\">\n  <Collection>\n";
       for (const auto &[place, time] : written)
@@ -41,13 +39,13 @@ namespace leopard
     }
 
     /** What pvd_text() has written. @throws Error naming the line that it has not. */
-    std::map<Place, double> read_pvd(const std::string &text, const std::string &path)
+    std::map<OutputPlace, double> read_pvd(const std::string &text, const std::string &path)
     {
-      static const std::regex entry(R"xx( *<DataSet timestep="([^"]*)"[^>]* file="solution/solution_(\d{7,9})(_(\d{1,9}))?\.pvtu"/>\r?)xx");
-      static const std::regex frame(R"xx(\s*(<(\?xml|VTKFile|!--)[^<]*>|</?(Collection|VTKFile)>)?\s*)xx");
-      std::map<Place, double> written;
-      std::istringstream      lines(text);
-      std::size_t             number = 0;
+      static const std::regex       entry(R"xx( *<DataSet timestep="([^"]*)"[^>]* file="solution/solution_(\d{7,9})(_(\d{1,9}))?\.pvtu"/>\r?)xx");
+      static const std::regex       frame(R"xx(\s*(<(\?xml|VTKFile|!--)[^<]*>|</?(Collection|VTKFile)>)?\s*)xx");
+      std::map<OutputPlace, double> written;
+      std::istringstream            lines(text);
+      std::size_t                   number = 0;
       for (std::string line; std::getline(lines, line);)
         {
           ++number;
@@ -68,7 +66,7 @@ namespace leopard
                 "that file is not needed");
             }
           const unsigned long step = std::stoul(match[2]), within = match[4].matched ? std::stoul(match[4]) : 0;
-          written.emplace(Place(step, within), time);
+          written.emplace(OutputPlace(step, within), time);
         }
       if (text.find("</VTKFile>") == std::string::npos)
         throw Error(path +
@@ -163,7 +161,7 @@ namespace leopard
     flags.write_higher_order_cells = degree > 1;
     data_out.set_flags(flags);
 
-    Place place(step, 0);
+    OutputPlace place(step, 0);
     for (auto there = written.find(place); there != written.end() && there->second != time; there = written.find(place))
       ++place.second; // the last good state of a failed run may be there already
     const unsigned int       rank = Utilities::MPI::this_mpi_process(comm), n_ranks = Utilities::MPI::n_mpi_processes(comm);

@@ -14,6 +14,9 @@ namespace leopard
   class Log;
   class RunDirectory;
 
+  /** Of a file: a step, and which of the times within it. */
+  using OutputPlace = std::pair<unsigned int, unsigned int>;
+
   /**
    * Writes fields as VTU pieces with a PVTU over them, and one PVD with the physical times, for ParaView. Each file is
    * written beside and renamed, the PVD last, so that what the PVD names is always whole.
@@ -49,9 +52,6 @@ namespace leopard
     Log                           &log;
     MPI_Comm                       comm;
     std::set<unsigned int>         told_sizes; ///< fields of which it was said that they are beyond single precision
-
-    /** A step, and which of the times within it. */
-    using Place = std::pair<unsigned int, unsigned int>;
-    std::map<Place, double> written; ///< times that have a PVTU file
+    std::map<OutputPlace, double>  written;    ///< times that have a PVTU file
   };
 } // namespace leopard

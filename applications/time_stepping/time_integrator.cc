@@ -66,14 +66,18 @@ namespace leopard
 
   const HostVector &TimeIntegrator::solution_at(double t)
   {
-    double           weights[reaction_diffusion::max_levels];
-    const SchemeStep back = {control.options.scheme, control.order, t - control.time, {control.steps[0], control.steps[1], control.steps[2]}};
-    back.predict(control.n_levels, weights);
-    u_new.equ(weights[0], levels[0]);
+    extrapolate({control.options.scheme, control.order, t - control.time, {control.steps[0], control.steps[1], control.steps[2]}}, u_new);
+    return u_new;
+  }
+
+  void TimeIntegrator::extrapolate(const SchemeStep &step, HostVector &u) const
+  {
+    double weights[reaction_diffusion::max_levels];
+    step.predict(control.n_levels, weights);
+    u.equ(weights[0], levels[0]);
     for (int l = 1; l < control.n_levels; ++l)
       if (weights[l] != 0.)
-        u_new.add(weights[l], levels[l]);
-    return u_new;
+        u.add(weights[l], levels[l]);
   }
 
   void TimeIntegrator::set_noise(const std::vector<double> &nodes)
@@ -313,12 +317,7 @@ namespace leopard
       implicit_system.check_coefficients();
     implicit_system.set_mass_factor(a, growth.factors(new_time));
 
-    double weights[reaction_diffusion::max_levels];
-    step.predict(control.n_levels, weights);
-    prediction.equ(weights[0], levels[0]);
-    for (int l = 1; l < control.n_levels; ++l)
-      if (weights[l] != 0.)
-        prediction.add(weights[l], levels[l]);
+    extrapolate(step, prediction);
     u_new                               = prediction;
     const double        error_tolerance = parameters.adaptive() ? parameters.stepping.error_tolerance : 0.;
     const NewtonResult &result          = rates.empty() ? newton.solve(u_new, &history, error_tolerance) : newton.solve_linear(u_new, &history);

@@ -194,6 +194,8 @@ namespace leopard
     std::string       growth_of_solution() const;
     /** forces of the step that begins now. @return why they cannot be taken, or nothing. */
     std::string make_forces();
+    /** u becomes SchemeStep::predict() of the levels; a step back interpolates. */
+    void extrapolate(const SchemeStep &step, HostVector &u) const;
     /** explicit_rates from rates[0] and rates[1]. */
     void       extrapolate_reaction(const reaction_diffusion::SchemeCoefficients &factors);
     StepReport advance_together(const StepBatch &batch);
