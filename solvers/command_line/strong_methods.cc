@@ -401,10 +401,8 @@ namespace leopard::command_line
         return a.async.schedule;
       if (is_asked_for && a.async.schedule != Schedule::synchronous)
         log("warning",
-            std::string("a schedule that is not synchronous") +
-              " makes a preconditioner that differs from call to call, which may cost CG many iterations\n            to do: --schedule synchronous, "
-              "or "
-              "--method gmres");
+            "a schedule that is not synchronous makes a preconditioner that differs from call to call, which may cost CG many iterations\n"
+            "            to do: --schedule synchronous, or --method gmres");
       else if (!is_asked_for)
         log("schedule", "synchronous, as CG wants the same preconditioner in each iteration; --schedule chaotic if asked for");
       return is_asked_for ? a.async.schedule : Schedule::synchronous;
