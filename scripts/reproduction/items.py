@@ -397,7 +397,11 @@ THESIS = (
          note="The direct solver takes each step on the coarser grid only, where that takes minutes. Files hold single "
               "precision, so that differences below 1e-7 are not seen."),
     nothing("T Figure 5.1", "lists of computers"),
-    nothing("T Figure 5.2", "power meters"),
+    item("T Figure 5.2", "power meters", ("energy", Found("T Figure 5.2", gpu="GPU")), see=(ENERGY,),
+         tables=(Table("energy", "Measurements of the same solve: ", (0, 1, 2, 3, 4, 5),
+                       ("measurement", "solves", "time (s)", "GPU, counter (J)", "GPU, sampled (J)", "CPU (J)")),),
+         note="The thesis' meter reads processors, board and GPU 25 times a second; here it is the counters of NVML "
+              "and RAPL. The claims are ours: what one measurement is worth."),
     nothing("T Figure 5.3", "power meters"),
     nothing("T equation 5.1", "power of a processor"),
     item("T section 5.3", "idle-wait and frequency scaling", ("energy", Found("T section 5.3", gpu="^")),

@@ -438,14 +438,21 @@ namespace
     return row;
   }
 
-  std::string energy_judged(const std::function<void(EnergyJudge &)> &judge, double gpu = 500., double cpu = 400., bool on_device = true)
+  std::string judged_of(const std::function<void(Report &)> &judge)
   {
     std::ostringstream out;
     Report             report(out, "");
-    EnergyJudge        judging(on_device, energy_use(gpu, cpu), report);
-    judge(judging);
+    judge(report);
     report.finish();
     return out.str();
+  }
+
+  std::string energy_judged(const std::function<void(EnergyJudge &)> &judge, double gpu = 500., double cpu = 400., bool on_device = true)
+  {
+    return judged_of([&](Report &report) {
+      EnergyJudge judging(on_device, energy_use(gpu, cpu), report);
+      judge(judging);
+    });
   }
 
   TEST(Energy_findings, of_waiting_can_each_be_another_one)
@@ -473,6 +480,34 @@ namespace
     EXPECT_EQ(count(without_cpu, "is not decided here: energy of the CPU: no counter"), 2) << without_cpu;
     EXPECT_EQ(count(without_cpu, "saves energy, GPU alone: holds"), 1);
     EXPECT_EQ(count(energy_judged([&](EnergyJudge &judge) { judge.waiting("T", "a solve", {spin}); }), "there is no GPU to wait for"), 2);
+  }
+
+  // fails if a spread, a meter or a value that is not known is not looked at
+  TEST(Energy_findings, of_meters_can_each_be_another_one)
+  {
+    const auto judged = [](double last_gpu, double last_cpu, double sampled, bool has_both = true) {
+      std::vector<EnergyRow> rows(9, energy_row(1., 1., 300., 100.));
+      rows.push_back(energy_row(1., 1., last_gpu, last_cpu));
+      for (EnergyRow &row : rows)
+        row.use.gpu_sampled = {sampled * row.use.gpu.joules, 0.1, "samples", ""};
+      device::EnergyUse idle = energy_use(500., 400.);
+      idle.gpu_sampled       = {490., 0.1, has_both ? "samples" : "a counter", ""};
+      return judged_of([&](Report &report) { EnergyJudge(true, idle, report).meters("CG", rows); });
+    };
+    EXPECT_EQ(count(judged(310., 97., 1.08), ": holds: "), 3);
+    for (const double wrong : {350., 250., double(NAN), double(INFINITY)})
+      {
+        EXPECT_EQ(count(judged(wrong, 100., 1.), "GPU: joules of CG differ by at most 5 percent from one measurement to another: does not hold"), 1)
+          << wrong;
+        EXPECT_EQ(count(judged(300., wrong, 1.), "CPU: joules of CG differ by at most 5 percent from one measurement to another: does not hold"), 1)
+          << wrong;
+      }
+    for (const double wrong : {0.8, 1.2, double(NAN)})
+      EXPECT_EQ(count(judged(300., 100., wrong), "to 10 percent: does not hold"), 1) << wrong;
+    EXPECT_EQ(count(judged(300., 100., 1., false), "there is one of them only"), 1);
+    EXPECT_EQ(count(energy_judged([](EnergyJudge &judge) { judge.meters("CG", {}); }), ": holds: "), 0);
+    EXPECT_EQ(count(energy_judged([](EnergyJudge &judge) { judge.meters("CG", {}); }, NAN, NAN), "is not decided here: no counter"), 2);
+    EXPECT_EQ(count(energy_judged([](EnergyJudge &judge) { judge.meters("CG", {}); }, NAN, NAN, false), "is not decided here: no counter"), 1);
   }
 
   TEST(Energy_findings, of_methods_and_hardware_can_each_be_another_one)

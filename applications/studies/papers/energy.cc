@@ -188,6 +188,30 @@ namespace leopard::studies
       compare_hardware("T Table 5.2", "CG, Jacobi", problem, published::energy_of_jacobi_cg, study);
     }
 
+    /** How far a measurement can be trusted: CG again and again. */
+    void study_meters(const Problem &problem, const Study &study)
+    {
+      constexpr int          n_measurements = 10;
+      const EnergySolver     solver         = make_energy_solver("CG", problem, tolerance_of_cg, study.settings);
+      std::vector<EnergyRow> rows;
+      Table                  table("Measurements of the same solve: CG, " + problem.name,
+                  {"measurement", "solves", "time (s)", "GPU, counter (J)", "GPU, sampled (J)", "CPU (J)"});
+      if (study.lab.idle().gpu.is_known() || study.lab.idle().cpu.is_known())
+        for (int i = 1; i <= n_measurements; ++i)
+          {
+            const EnergyRow &row = rows.emplace_back(study.lab.measure(solver));
+            table.add_row({cell(i),
+                           cell(row.repetitions),
+                           cell(row.seconds, "%.4g"),
+                           cell(row.joules(row.use.gpu), "%.4g"),
+                           cell(row.joules(row.use.gpu_sampled), "%.4g"),
+                           cell(row.joules(row.use.cpu), "%.4g")});
+          }
+      if (!rows.empty())
+        study.report.add(table);
+      study.judge.meters("CG, " + problem.name, rows);
+    }
+
     /** Tables 5.4 and 5.5: CG on the GPU, with the two ways to wait. */
     std::vector<EnergyRow>
     compare_waiting(const std::string &source, const std::string &method, const Problem &problem, double plain, double asleep, const Study &study)
@@ -213,6 +237,7 @@ namespace leopard::studies
       const Problem problem = loaded(name, study);
       if (name == "A318")
         {
+          study_meters(problem, study);
           compare_hardware("T Table 5.3", "CG", problem, published::energy_of_cg_a318, study);
           study.report.undecided("T Table 5.3",
                                  "a lower frequency of the processor hardly changes the time with a GPU, and saves about 5 percent",

@@ -53,6 +53,43 @@ namespace leopard::studies
       ratio("", claim + ", GPU alone", limit, pair.gpu, pair.other_gpu, "");
   }
 
+  void EnergyJudge::meters(const std::string &what, const std::vector<EnergyRow> &rows)
+  {
+    const auto source = "T Figure 5.2";
+    const auto spread = [&](const std::string &claim, const Energy &known, Energy device::EnergyUse::*part) {
+      double least = INFINITY, most = 0.;
+      bool   finite = rows.size() > 1;
+      for (const EnergyRow &row : rows)
+        {
+          const double joules = row.joules(row.use.*part);
+          finite              = finite && std::isfinite(joules);
+          least               = std::min(least, joules);
+          most                = std::max(most, joules);
+        }
+      report.decide(source,
+                    claim + ": joules of " + what + " differ by at most 5 percent from one measurement to another",
+                    finite && most <= 1.05 * least,
+                    cell(least, "%.4g") + " to " + cell(most, "%.4g") + " J in " + std::to_string(rows.size()) + " measurements",
+                    known.is_known() ? "" : known.why_not);
+    };
+    if (!on_device)
+      return spread("CPU", idle.cpu, &device::EnergyUse::cpu);
+    spread("GPU", idle.gpu, &device::EnergyUse::gpu);
+    spread("CPU", idle.cpu, &device::EnergyUse::cpu);
+    double counted = 0., sampled = 0.;
+    bool   has_both = idle.gpu.is_known() && idle.gpu_sampled.is_known() && idle.gpu.how != idle.gpu_sampled.how;
+    for (const EnergyRow &row : rows)
+      {
+        counted += row.use.gpu.joules;
+        sampled += row.use.gpu_sampled.joules;
+      }
+    report.decide(source,
+                  "GPU: its counter and samples of its power agree over all of them to 10 percent",
+                  std::abs(counted / sampled - 1.) <= 0.1,
+                  cell(counted, "%.5g") + " J counted, " + cell(sampled, "%.5g") + " J sampled",
+                  has_both ? "" : "there is one of them only");
+  }
+
   void EnergyJudge::hardware(const std::string &source, const std::vector<EnergyRow> &rows)
   {
     const bool        has_gpu = on_device && !rows.empty();

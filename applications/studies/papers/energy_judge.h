@@ -34,6 +34,11 @@ namespace leopard::studies
     /** @param idle what is known there is known at all. */
     EnergyJudge(bool on_device, device::EnergyUse idle, Report &report);
 
+    /**
+     * Several measurements of one solve: those of each meter are within 5 percent of one another, and both of the GPU's
+     * meters agree to 10 percent over all of them.
+     */
+    void meters(const std::string &what, const std::vector<EnergyRow> &rows);
     /** Tables 5.1 to 5.3: the GPU, which is last if there is one, against threads. */
     void hardware(const std::string &source, const std::vector<EnergyRow> &rows);
     /** Spin and block of a solve: time, power, energy. @param source of the claim on energy; empty: no paper's. */

@@ -184,6 +184,7 @@ namespace leopard::studies
     row.outcome = solver.solve(); // warm, and whether it converges
     if (!row.outcome.converged)
       return row;
+    solve_until_counted(solver);
     meter.take_samples();
     const device::EnergyUse before    = meter.read();
     const double            processor = processor_seconds(), start = now();
@@ -194,10 +195,22 @@ namespace leopard::studies
         seconds     = now() - start;
       }
     row.cores   = (processor_seconds() - processor) / seconds;
+    row.seconds = seconds / row.repetitions;
+    row.repetitions += solve_until_counted(solver);
     row.use     = meter.read().since(before);
     row.samples = meter.take_samples();
-    row.seconds = seconds / row.repetitions;
     return row;
+  }
+
+  int EnergyLab::solve_until_counted(const EnergySolver &solver)
+  {
+    const Energy counted = meter.read().gpu;
+    if (!counted.is_known())
+      return 0;
+    int n = 0;
+    for (const double start = now(); now() - start < 2. * counted.resolution && meter.read().gpu.joules == counted.joules; ++n)
+      solver.solve();
+    return n;
   }
 
   double EnergyLab::seconds_of(const EnergySolver &solver) const

@@ -59,7 +59,10 @@ namespace leopard::studies
     /** @param seconds that a measurement takes at least. */
     EnergyLab(bool on_device, double seconds);
 
-    /** Not repeated where it does not converge. Waiting is of GPUs only. */
+    /**
+     * Not repeated where it does not converge. Begins and ends where the GPU's counter moves, so that of solves shorter
+     * than its 0.1 s each joule is counted. Waiting is of GPUs only.
+     */
     EnergyRow measure(const EnergySolver &solver, device::Waiting waiting = device::Waiting::spin);
     /** The median of at least three solves; not a number without convergence. */
     double seconds_of(const EnergySolver &solver) const;
@@ -74,6 +77,9 @@ namespace leopard::studies
     const bool on_device;
 
   private:
+    /** Solves until the GPU's counter has moved. @return how often. */
+    int solve_until_counted(const EnergySolver &solver);
+
     const double        least_seconds;
     device::EnergyMeter meter;
     device::EnergyUse   at_rest;

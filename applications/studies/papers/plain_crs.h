@@ -5,6 +5,7 @@
 #include <solvers/relaxation/relaxation.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace leopard::studies
@@ -34,10 +35,13 @@ namespace leopard::studies
    * each time from the newest values of all columns in memory, and written at once; nothing is frozen. The rows of a
    * block make a sweep one after the other before the next sweep begins: a thread that updated one row again and again
    * would change nothing after the first time. So it is two-stage total (Algorithm 15) with 1 + local_iterations
-   * sweeps. On host threads, those of BlockAsync. @throws InvalidInput.
+   * sweeps. On the host the threads of BlockAsync, each with the rows of a block in their order; on cuda a thread a row
+   * and a launch a global iteration, where the rows of a block wait for each other between two sweeps, and within a
+   * sweep a row has old or new values of the others. @param block_size on cuda at most 1024.
+   * @throws InvalidInput, DeviceError.
    */
   std::unique_ptr<Relaxation<double>>
-  make_printed_crs(const CrsMatrix<double> &A, int block_size, int local_iterations, FindsDiagonal finds_diagonal, int n_threads);
+  make_printed_crs(const CrsMatrix<double> &A, int block_size, int local_iterations, FindsDiagonal finds_diagonal, Backend backend, int n_threads);
 
   /**
    * Algorithm 18 of the thesis as printed, transcribed, in block-CRS with the diagonal first: one global iteration, the
@@ -46,6 +50,11 @@ namespace leopard::studies
    */
   void iterate_algorithm_18(const CrsMatrix<double> &A, int block_size, int local_iterations, std::vector<double> &x, const std::vector<double> &b);
 
-  /** Part of make_plain_crs(). */
+  /** "Algorithm 16", "Algorithm 17". */
+  std::string name_of_printed(FindsDiagonal finds_diagonal);
+
+  /** Parts of make_plain_crs() and make_printed_crs(). */
   std::unique_ptr<Relaxation<double>> make_plain_crs_cuda(const CrsMatrix<double> &A, int block_size, int local_iterations);
+  std::unique_ptr<Relaxation<double>>
+  make_printed_crs_cuda(const CrsMatrix<double> &A, int block_size, int local_iterations, FindsDiagonal finds_diagonal);
 } // namespace leopard::studies

@@ -56,6 +56,39 @@ namespace leopard::studies
         Shared(x[i]).store(value, cuda::std::memory_order_relaxed);
     }
 
+    /**
+     * Algorithms 16 and 17: a thread a row, values of the block's own rows as new as they are, of other rows as the
+     * caches have them.
+     */
+    template <FindsDiagonal finds_diagonal>
+    __global__ void printed_kernel(CrsView A, double *x, const double *b, int n_sweeps)
+    {
+      using Newest       = cuda::atomic_ref<double, cuda::thread_scope_block>; // a plain load, as printed, that no compiler may take out of the loop
+      const int  i       = blockIdx.x * blockDim.x + threadIdx.x;
+      const bool has_row = i < A.n_rows;
+      const int  first = has_row ? A.offsets[i] : 0, last = has_row ? A.offsets[i + 1] : 0;
+      for (int sweep = 0; sweep < n_sweeps; ++sweep)
+        {
+          double sum = 0., diagonal = 0.;
+          for (int p = first; p < last; ++p)
+            {
+              const int    j    = A.columns[p];
+              const double a_ij = A.values[p];
+              if constexpr (finds_diagonal == FindsDiagonal::by_branch)
+                {
+                  if (j == i)
+                    diagonal = a_ij;
+                }
+              else
+                diagonal += static_cast<int>(j == i) * a_ij;
+              sum += a_ij * Newest(x[j]).load(cuda::std::memory_order_relaxed);
+            }
+          if (has_row)
+            Newest(x[i]).store(Newest(x[i]).load(cuda::std::memory_order_relaxed) + (b[i] - sum) / diagonal, cuda::std::memory_order_relaxed);
+          __syncthreads(); // the rows of a block make a sweep before the next begins
+        }
+    }
+
     /** sum += ||b - A x||^2, or with x null ||b||^2. */
     __global__ void residual_kernel(CrsView A, const double *x, const double *b, double *sum)
     {
@@ -71,13 +104,19 @@ namespace leopard::studies
         atomicAdd(sum, r);
     }
 
+    /** A launch a global iteration, of relax_kernel or of one of the printed kernels. */
     class PlainCrsCuda : public Relaxation<double>
     {
     public:
-      PlainCrsCuda(const CrsMatrix<double> &A, int block_size_, int local_iterations_)
+      using Kernel = void (*)(CrsView, double *, const double *, int);
+
+      PlainCrsCuda(const CrsMatrix<double> &A, int block_size_, int n_sweeps_, Kernel kernel_, bool is_fixed_, std::string name_)
         : rows(A.n_rows)
         , block_size(block_size_)
-        , local_iterations(local_iterations_)
+        , n_sweeps(n_sweeps_)
+        , kernel(kernel_)
+        , is_fixed(is_fixed_)
+        , own_name(std::move(name_))
         , offsets(A.row_offsets)
         , columns(A.columns)
         , values(A.values)
@@ -87,17 +126,17 @@ namespace leopard::studies
           throw InvalidInput("plain CRS: block_size is " + std::to_string(block_size) + "\n  expected: 1 to 1024 on the backend cuda");
       }
 
-      std::string name() const override { return "async-(" + std::to_string(local_iterations) + ") on plain CRS"; }
+      std::string name() const override { return own_name; }
       std::string description() const override { return "plain CRS, launch form"; }
       int         n_rows() const override { return rows; }
       int         n_columns() const override { return rows; }
       MemorySpace memory_space() const override { return MemorySpace::device; }
-      bool        is_fixed_linear_map() const override { return rows <= block_size; }
+      bool        is_fixed_linear_map() const override { return is_fixed; }
 
       void iterate(double *x, const double *b, int n_iterations) override
       {
         for (int n = 0; n < n_iterations; ++n)
-          relax_kernel<<<(rows + block_size - 1) / block_size, block_size, 2 * block_size * sizeof(double)>>>(view(), x, b, local_iterations);
+          kernel<<<(rows + block_size - 1) / block_size, block_size, 2 * block_size * sizeof(double)>>>(view(), x, b, n_sweeps);
         LEOPARD_CHECK(cudaGetLastError());
       }
 
@@ -117,7 +156,10 @@ namespace leopard::studies
     private:
       CrsView view() const { return {offsets.data(), columns.data(), values.data(), rows}; }
 
-      const int             rows, block_size, local_iterations;
+      const int             rows, block_size, n_sweeps;
+      const Kernel          kernel;
+      const bool            is_fixed;
+      const std::string     own_name;
       device::Array<int>    offsets, columns;
       device::Array<double> values, sum;
     };
@@ -125,6 +167,17 @@ namespace leopard::studies
 
   std::unique_ptr<Relaxation<double>> make_plain_crs_cuda(const CrsMatrix<double> &A, int block_size, int local_iterations)
   {
-    return std::make_unique<PlainCrsCuda>(A, block_size, local_iterations);
+    return std::make_unique<PlainCrsCuda>(
+      A, block_size, local_iterations, relax_kernel, A.n_rows <= block_size, "async-(" + std::to_string(local_iterations) + ") on plain CRS");
+  }
+
+  std::unique_ptr<Relaxation<double>>
+  make_printed_crs_cuda(const CrsMatrix<double> &A, int block_size, int local_iterations, FindsDiagonal finds_diagonal)
+  {
+    if (finds_diagonal == FindsDiagonal::by_branch)
+      return std::make_unique<PlainCrsCuda>(
+        A, block_size, 1 + local_iterations, printed_kernel<FindsDiagonal::by_branch>, false, name_of_printed(finds_diagonal));
+    return std::make_unique<PlainCrsCuda>(
+      A, block_size, 1 + local_iterations, printed_kernel<FindsDiagonal::by_product>, false, name_of_printed(finds_diagonal));
   }
 } // namespace leopard::studies

@@ -111,7 +111,7 @@ namespace leopard::studies
     {
     public:
       PrintedCrs(const CrsMatrix<double> &A_, int block_size, int local_iterations, int n_threads)
-        : CrsOnHost(A_, block_size, n_threads, finds_diagonal == FindsDiagonal::by_branch ? "Algorithm 16" : "Algorithm 17")
+        : CrsOnHost(A_, block_size, n_threads, name_of_printed(finds_diagonal))
         , n_sweeps(1 + local_iterations)
       {
       }
@@ -158,10 +158,17 @@ namespace leopard::studies
     return std::make_unique<FrozenCrs>(A, block_size, local_iterations, n_threads);
   }
 
+  std::string name_of_printed(FindsDiagonal finds_diagonal)
+  {
+    return finds_diagonal == FindsDiagonal::by_branch ? "Algorithm 16" : "Algorithm 17";
+  }
+
   std::unique_ptr<Relaxation<double>>
-  make_printed_crs(const CrsMatrix<double> &A, int block_size, int local_iterations, FindsDiagonal finds_diagonal, int n_threads)
+  make_printed_crs(const CrsMatrix<double> &A, int block_size, int local_iterations, FindsDiagonal finds_diagonal, Backend backend, int n_threads)
   {
     require_square(A, local_iterations, 0);
+    if (backend == Backend::cuda)
+      return make_printed_crs_cuda(A, block_size, local_iterations, finds_diagonal);
     if (finds_diagonal == FindsDiagonal::by_branch)
       return std::make_unique<PrintedCrs<FindsDiagonal::by_branch>>(A, block_size, local_iterations, n_threads);
     return std::make_unique<PrintedCrs<FindsDiagonal::by_product>>(A, block_size, local_iterations, n_threads);

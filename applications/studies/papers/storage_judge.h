@@ -11,17 +11,14 @@ namespace leopard::studies
     double crs, block_crs, crs_start, block_crs_start;
   };
 
-  /**
-   * Thesis, Table 4.8 and section 4.9, of async-(k), k = 1 or 5. @param crs what the plain CRS is. @param is_printed
-   * whether that is Algorithm 16, as printed; against another nothing is decided.
-   */
-  void judge_storage(int k, const std::string &crs, bool is_printed, const StorageTimes &times, Report &report);
+  /** Thesis, Table 4.8 and section 4.9, of async-(k), k = 1 or 5: block-CRS against Algorithm 16. */
+  void judge_storage(int k, const StorageTimes &times, Report &report);
 
   /**
-   * Section 4.8.2, "almost no performance difference": seconds of an iteration of Algorithms 16 and 17. A statement on
-   * GPUs, which host threads do not decide. Not a number: not measured.
+   * Section 4.8.2, "almost no performance difference": seconds of an iteration of Algorithms 16 and 17, to 10 percent.
+   * A statement on GPUs, which host threads do not decide.
    */
-  void judge_diagonal(int k, double by_branch, double by_product, Report &report);
+  void judge_diagonal(int k, bool on_gpu, double by_branch, double by_product, Report &report);
 
   /**
    * Section 4.9: largest relative differences of the iterates of async-(k) in both storages where nothing is left to
