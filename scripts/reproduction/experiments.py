@@ -30,6 +30,7 @@ class Experiment:
     matrices: tuple = ()  # files that it needs
     prepare: object = None  # a function of the folder that writes input files
     devices: tuple = ("host", "cuda")
+    timed: bool = True  # whether times are read from it; if not, its steps may run side by side
 
     def commands(self, device, quick=False):
         return [[name, *command] for name, command in self.steps(device, quick)]
@@ -40,7 +41,7 @@ def memory():
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def study(name, options=(), cuda=(), quick=(), schedules=("chaotic",), matrices=(), devices=("host", "cuda")):
+def study(name, options=(), cuda=(), quick=(), schedules=("chaotic",), matrices=(), devices=("host", "cuda"), timed=True):
     """A study of leopard-study; on the host with several schedules, which a GPU does not need."""
     def steps(device, is_quick):
         more = list(quick if is_quick else cuda if device == "cuda" else options)
@@ -48,7 +49,8 @@ def study(name, options=(), cuda=(), quick=(), schedules=("chaotic",), matrices=
         for schedule in schedules if device == "host" else ("chaotic",):
             yield schedule, ["{study}", name, "--backend", device, "--schedule", schedule, *more, *with_matrices,
                              "--csv", f"{schedule}.csv"]
-    return Experiment(name, f"leopard-study {name}", steps, tuple(MATRICES[m] for m in matrices), devices=devices)
+    return Experiment(name, f"leopard-study {name}", steps, tuple(MATRICES[m] for m in matrices), devices=devices,
+                      timed=timed)
 
 
 def matrix(name):
@@ -191,7 +193,7 @@ def smoothers(device, quick):
     words = ["{leopard}", "{root}/parameter_files/benchmarks/smoothers_thesis_1d.prm", "--overwrite", "--set",
              "Run/Directory=run", "--set", f"Smoother study/Backend={backend}"]
     once = ["--set", "Smoother study/Repetitions=1"]
-    short = [*once, "--set", "Smoother study/Max cycles=30"]  # of eight minutes for all on a GPU this is to take two
+    short = [*once, "--set", "Smoother study/Max cycles=25"]  # of eight minutes for all on a GPU this is to take two
     small = ["--set", "Smoother study/Sizes=2000", *once]
     yield "study", words + (small if quick else [] if device == "host" else short)
 
@@ -247,7 +249,7 @@ STUDY_MATRICES = ("Chem97ZtZ", "fv1", "fv3")
 EXPERIMENTS = (
     study("variation", cuda=("--runs", "1000"), quick=("--runs", "2"), matrices=("fv1",)),
     Experiment("random-order", "how much runs differ where the order of blocks is random", random_order,
-               (MATRICES["fv1"],), devices=("host",)),
+               (MATRICES["fv1"],), devices=("host",), timed=False),
     Experiment("many-blocks", "how much runs differ with more blocks than run at once", many_blocks),
     study("local-iterations", quick=("--runs", "1"), schedules=SCHEDULES, matrices=("fv3",)),
     study("storage", ("--size", "318", "--runs", "1") if memory() > 14e9 else ("--size", "128"), ("--size", "318"),
@@ -260,7 +262,7 @@ EXPERIMENTS = (
     study("taxonomy", quick=("--matrix", "trefethen", "--runs", "1"), matrices=("fv1", "fv3"), devices=("host",)),
     study("copies", quick=("--size", "40", "--runs", "1")),
     study("energy", ("--seconds", "1"), ("--seconds", "1"), quick=("--matrix", "trefethen", "--seconds", "0.05"), matrices=STUDY_MATRICES),
-    study("divergence", devices=("host",)),
+    study("divergence", devices=("host",), timed=False),
     study("gpus", cuda=("--full",), quick=("--runs", "1"), matrices=("fv3",), devices=("cuda",)),
     study("faults", ("--runs", "10"), ("--runs", "20"), ("--matrix", "trefethen", "--runs", "2"), SCHEDULES,
           ("Chem97ZtZ", "fv1")),
@@ -272,13 +274,15 @@ EXPERIMENTS = (
                tuple(MATRICES.values()), write_ones),
     Experiment("statistics-fv3", "how much ten runs differ on fv3", statistics_fv3, ("fv3",), write_ones),
     Experiment("matrices", "spectral radii and condition numbers of the test matrices", analyses,
-               tuple(MATRICES.values()), devices=("host",)),
-    Experiment("helmholtz", "condition numbers of the five-point matrices", helmholtz, (), write_helmholtz, ("host",)),
+               tuple(MATRICES.values()), devices=("host",), timed=False),
+    Experiment("helmholtz", "condition numbers of the five-point matrices", helmholtz, (), write_helmholtz, ("host",),
+               timed=False),
     Experiment("omega-bound", "relaxation factors just below the bound, and l1 weights", omega_bound,
-               tuple(MATRICES[m] for m in BOUNDED), write_ones, ("host",)),
+               tuple(MATRICES[m] for m in BOUNDED), write_ones, ("host",), timed=False),
     Experiment("newton", "Newton's method with each inner solver", newton),
-    Experiment("patterns", "the thesis' run of pattern formation, and direct solvers beside it", patterns),
-    Experiment("time-step-bound", "the longest time steps with rho(|B|) < 1", time_step_bound, devices=("host",)),
+    Experiment("patterns", "the thesis' run of pattern formation, and direct solvers beside it", patterns, timed=False),
+    Experiment("time-step-bound", "the longest time steps with rho(|B|) < 1", time_step_bound, devices=("host",),
+               timed=False),
     Experiment("smoothers", "smoothers of multigrid in 1D", smoothers),
 )
 BY_NAME = {experiment.name: experiment for experiment in EXPERIMENTS}

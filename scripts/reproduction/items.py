@@ -398,6 +398,7 @@ THESIS = (
               "precision, so that differences below 1e-7 are not seen."),
     nothing("T Figure 5.1", "lists of computers"),
     item("T Figure 5.2", "power meters", ("energy", Found("T Figure 5.2", gpu="GPU")), see=(ENERGY,),
+         undrawn="a drawing of meters",
          tables=(Table("energy", "Measurements of the same solve: ", (0, 1, 2, 3, 4, 5),
                        ("measurement", "solves", "time (s)", "GPU, counter (J)", "GPU, sampled (J)", "CPU (J)")),),
          note="The thesis' meter reads processors, board and GPU 25 times a second; here it is the counters of NVML "

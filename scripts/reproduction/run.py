@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs experiments: programs, machine, commit; what is finished is skipped."""
+import concurrent.futures
 import datetime
 import os
 import pathlib
@@ -76,6 +77,17 @@ class Runner:
             last = (done.stderr.strip() or text.strip())[-500:]
             raise Error(f"step '{name}' ended with exit code {done.returncode}\n  command: {shown(command)}\n{last}")
 
+    def steps(self, part, commands, at_once):
+        """All of them, so many at once; after an Error no further one begins."""
+        with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+            running = [pool.submit(self.step, part, name, command) for name, *command in commands]
+            try:
+                for step in running:
+                    step.result()
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
     def run(self, experiment, device, again=False):
         """True if it is finished now; an Error is said, and the output kept as NAME.failed."""
         commands = experiment.commands(device, self.quick)
@@ -90,8 +102,7 @@ class Runner:
         try:
             if experiment.prepare:
                 experiment.prepare(part)
-            for name, *command in commands:
-                self.step(part, name, command)
+            self.steps(part, commands, 1 if experiment.timed else max(1, (os.cpu_count() or 1) // 4))
         except Error as error:
             failed = self.store.fail(part, experiment.name, device)
             self.say(f"{experiment.name} ({device}) FAILED: {error}\n  its output: {failed}")

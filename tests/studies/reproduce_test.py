@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import unittest.mock
@@ -409,6 +410,33 @@ class ProgramTest(unittest.TestCase):
             self.assertEqual(self.run_script(*arguments).returncode, 0)
             self.assertEqual(self.calls()[before:], expected)
         self.assertEqual(list((self.folder / "results").glob("*.part")), [])
+
+    # fails if steps wait for each other, more of them run at once than are allowed, or one begins after an Error
+    def test_steps_side_by_side(self):
+        begun, at_once, lock = [], [0], threading.Lock()
+
+        class Counting(run.Runner):
+            def step(self, part, name, command):
+                with lock:
+                    begun.append(name)
+                    at_once[0] = max(at_once[0], len(begun) - ended[0])
+                if command == ["fail"]:
+                    raise Error("failed")
+                time.sleep(0.2)
+                with lock:
+                    ended[0] += 1
+
+        runner = Counting(None, {}, None)
+        for workers in (1, 3):
+            begun.clear()
+            ended, at_once[0] = [0], 0
+            runner.steps(None, [[str(i), "go"] for i in range(6)], workers)
+            self.assertEqual((len(begun), at_once[0]), (6, workers))
+        begun.clear()
+        ended = [0]
+        with self.assertRaises(Error):
+            runner.steps(None, [["0", "fail"], *([str(i), "go"] for i in range(1, 6))], 1)
+        self.assertLessEqual(len(begun), 2)
 
     # fails if a failure ends the run, is not named, or exits with 0
     def test_a_failed_experiment_is_named_and_others_go_on(self):
