@@ -205,6 +205,13 @@ namespace leopard
       Selection("spin|block"),
       "Backend cuda: what the host does while the GPU works. spin: asks again and again, as CUDA does by itself, which keeps a core busy; "
       "block: sleeps, which saves the host's energy and costs some microseconds a wait (doc/solvers.md).");
+    prm.declare_entry(
+      "Wait for ghosts",
+      "true",
+      Bool(),
+      "Several ranks, async as solver in double precision: false lets ranks go on between two tests of the residual with what has arrived of "
+      "their neighbours' values; a rank that is faster does more iterations meanwhile, up to five times as many. Residuals are true ones, of the "
+      "newest values. Needs the schedule chaotic, and the backend host or cuda.");
     prm.leave_subsection();
     multigrid.declare(prm);
   }
@@ -232,6 +239,7 @@ namespace leopard
     n_gpus                       = static_cast<int>(prm.get_integer("GPUs"));
     gpu_exchange                 = prm.get("GPU exchange");
     waiting                      = prm.get("Waiting");
+    wait_for_ghosts              = prm.get_bool("Wait for ghosts");
     block_async.local_iterations = prm.get_integer("Local iterations");
     block_async.block_size       = prm.get_integer("Block size");
     block_shape                  = prm.get("Block shape");

@@ -56,6 +56,7 @@ namespace leopard
     int                 runs_at_a_time            = 1;      ///< that share host or GPU: those of a sweep
     std::string         gpu_exchange              = "halo"; ///< between them: of gpu_exchanges, or waiting halo
     std::string         waiting                   = "spin"; ///< for the GPU; or block
+    bool                wait_for_ghosts           = true;   ///< of async as solver on several ranks
     double              lambda_min                = 0.;     ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
     double              lambda_max                = 0.;     ///< chebyshev: largest; 0: estimated
     BlockAsyncOptions   block_async               = for_changing_values();
@@ -93,6 +94,11 @@ namespace leopard
     bool tunes() const
     {
       return tuning_time > 0. && is_relaxation() && relaxation() != nullptr && relaxation()->has_blocks && !relaxation()->corrects;
+    }
+    /** Whether async, which has other ranks' values as ghosts, solves in double precision. */
+    bool can_go_without_waiting() const
+    {
+      return is_relaxation() && relaxation() != nullptr && relaxation()->has_blocks && !relaxation()->corrects && !refines();
     }
     const Method &smoother() const { return find_method(multigrid.options.smoother.method); }
     /** Whether incomplete factors precondition. */

@@ -45,6 +45,11 @@ namespace leopard
     check_tuning();
     check_two_stage();
     check_gpus();
+    if (!wait_for_ghosts && can_go_without_waiting() && (block_async.schedule != Schedule::chaotic || backend == "reference"))
+      throw Error("'Linear solver/Wait for ghosts' is false, but " +
+                  std::string(backend == "reference" ? "'Linear solver/Backend' is reference, whose results are reproducible"
+                                                     : "'Linear solver/Schedule' is not chaotic") +
+                  "\n  expected: true, or the schedule chaotic and the backend host or cuda");
     if (backend == "cuda")
       {
         const std::string reason = why_not_on_device();

@@ -8,6 +8,7 @@
 #include <solvers/dealii/index_sets.h>
 #include <solvers/device/device_vector.h>
 #include <solvers/matrix/analysis.h>
+#include <solvers/relaxation/with_ghosts.h>
 
 #include <algorithm>
 #include <cmath>
@@ -206,6 +207,7 @@ namespace leopard
         , local(std::make_unique<LocalRelaxation>(parameters_, A, levels_, comm_, parameters_.tunes() && !is_to_be_tuned))
         , on_device(local->relaxation->memory_space() == MemorySpace::device)
       {
+        make_free();
         if (on_device)
           {
             device_x.reinit(local->relaxation->n_columns());
@@ -218,7 +220,10 @@ namespace leopard
       void update_values() override
       {
         if (is_to_be_tuned) // with the first values that are solved with, before which A is that of diffusion alone
-          local = std::make_unique<LocalRelaxation>(parameters, local->A, levels, comm, true);
+          {
+            local = std::make_unique<LocalRelaxation>(parameters, local->A, levels, comm, true);
+            make_free();
+          }
         else
           local->update_values();
         is_to_be_tuned = false;
@@ -243,7 +248,8 @@ namespace leopard
             x_data = device_x.data();
             b_data = device_b.data();
           }
-        const SolveResult result = leopard::solve(*local->relaxation, x_data, b_data, criteria, local->exchange);
+        const SolveResult result = free != nullptr ? leopard::solve(*local->relaxation, x_data, b_data, criteria, local->exchange, *free)
+                                                   : leopard::solve(*local->relaxation, x_data, b_data, criteria, local->exchange);
         if (result.status == SolveStatus::stopped)
           throw_if_stop_requested(comm);
         if (result.status == SolveStatus::diverged || !std::isfinite(result.final_residual))
@@ -264,7 +270,7 @@ namespace leopard
       std::string description() const override
       {
         return relaxation_description(parameters, local->omega, local->order.options(), local->relaxation->name()) +
-               (is_to_be_tuned ? ", until it is tuned" : "");
+               (is_to_be_tuned ? ", until it is tuned" : "") + (free != nullptr ? ", ghosts not waited for" : "");
       }
       std::string details() const override
       {
@@ -275,14 +281,22 @@ namespace leopard
       nlohmann::json report() const override { return local->report(); }
 
     private:
-      const LinearSolverParameters    &parameters;
-      MPI_Comm                         comm;
-      const LevelSource               *levels;
-      bool                             is_to_be_tuned; ///< when the values of A come
-      std::unique_ptr<LocalRelaxation> local;
-      const bool                       on_device;
-      std::vector<double>              host_x, host_b; ///< in the order of blocks; of x own entries and ghosts
-      DeviceVector<double>             device_x, device_b;
+      /** After `local`. */
+      void make_free()
+      {
+        if (!parameters.wait_for_ghosts && parameters.can_go_without_waiting() && local->exchange.has_ghosts())
+          free = local->exchange.free();
+      }
+
+      const LinearSolverParameters         &parameters;
+      MPI_Comm                              comm;
+      const LevelSource                    *levels;
+      bool                                  is_to_be_tuned; ///< when the values of A come
+      std::unique_ptr<LocalRelaxation>      local;
+      std::unique_ptr<FreeExchange<double>> free; ///< null: ranks wait for one another's values
+      const bool                            on_device;
+      std::vector<double>                   host_x, host_b; ///< in the order of blocks; of x own entries and ghosts
+      DeviceVector<double>                  device_x, device_b;
     };
   } // namespace
 

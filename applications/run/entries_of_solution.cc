@@ -291,6 +291,13 @@ namespace leopard::entry_rows
       return first(of_multigrid(r, entry), if_(r.n_ranks == 1, "there is one rank"));
     }
 
+    std::string of_free_ranks(const Run &r, const std::string &entry)
+    {
+      return first(of_general_solver(r, entry),
+                   if_(!r.parameters.linear_solver.can_go_without_waiting(), "async in double precision does not solve"),
+                   if_(r.n_ranks == 1, "there is one rank"));
+    }
+
     /** Of a stencil that is found only when the matrix is there the log speaks then. */
     std::string of_stored_blocks(const Run &r)
     {
@@ -375,6 +382,7 @@ namespace leopard::entry_rows
       {"Linear solver/GPUs", effect, effect, of_gpus},
       {"Linear solver/GPU exchange", effect, effect, of_gpu_exchange},
       {"Linear solver/Waiting", free, free, of_device},
+      {"Linear solver/Wait for ghosts", effect, effect, of_free_ranks},
       {"Multigrid/*", effect, effect, of_multigrid},
       {"Multigrid/Cycle", effect, effect, of_cycle},
       {"Multigrid/Full multigrid start", effect, effect, of_full_start},

@@ -44,11 +44,6 @@ namespace leopard
     return 0.;
   }
 
-  namespace
-  {
-    /** "1e-30", where std::to_string() says 0.000000. */
-  } // namespace
-
   void StoppingCriteria::validate() const
   {
     const auto require = [](bool holds, const std::string &name, double found, const char *expected) {
@@ -111,14 +106,18 @@ namespace leopard
     class Residual
     {
     public:
-      Residual(Relaxation<Number> &relaxation_, const Communication<Number> &communication_)
+      /** @param free_ null, or whose next visit begins before ghosts are brought up to date. */
+      Residual(Relaxation<Number> &relaxation_, const Communication<Number> &communication_, FreeExchange<Number> *free_)
         : relaxation(relaxation_)
         , communication(communication_)
+        , free(free_)
       {
       }
 
       double norm(Number *x, const Number *b) const
       {
+        if (free != nullptr)
+          free->begin();
         if (communication.has_ghosts())
           communication.update_ghosts(x, relaxation.memory_space());
         return std::sqrt(communication.sum(relaxation.residual_norm_squared(x, b)));
@@ -129,6 +128,7 @@ namespace leopard
     private:
       Relaxation<Number>          &relaxation;
       const Communication<Number> &communication;
+      FreeExchange<Number> *const  free;
     };
 
     /**
@@ -166,21 +166,32 @@ namespace leopard
                             int                          n,
                             const StoppingCriteria      &criteria,
                             const Residual<Number>      &residual,
-                            const Communication<Number> &communication)
+                            const Communication<Number> &communication,
+                            FreeExchange<Number>        *free)
     {
-      const int together = criteria.asked_to_stop ? criteria.test_every : n;
-      int       done     = 0;
+      const int       together = criteria.asked_to_stop ? criteria.test_every : n;
+      IterationReport report;
       do
         {
-          const int now = std::min(together, n - done);
-          iterate_with_ghosts(relaxation, x, b, now, communication);
-          done += now;
+          const int      now  = std::min(together, n - report.minimum);
+          FreeIterations done = {now, now, static_cast<double>(now)};
+          if (free == nullptr)
+            iterate_with_ghosts(relaxation, x, b, now, communication);
+          else
+            {
+              if (report.minimum > 0)
+                {
+                  free->begin();
+                  communication.update_ghosts(x, relaxation.memory_space());
+                }
+              done = iterate_freely(relaxation, x, b, now, communication, *free);
+            }
+          report.minimum += done.minimum;
+          report.maximum += done.maximum;
+          report.mean += done.mean;
         }
-      while (done < n && !(criteria.asked_to_stop && criteria.asked_to_stop()));
-      IterationReport report;
-      report.minimum = report.maximum = done;
-      report.mean                     = done;
-      report.final_residual           = residual.norm(x, b);
+      while (report.minimum < n && !(criteria.asked_to_stop && criteria.asked_to_stop()));
+      report.final_residual = residual.norm(x, b);
       return report;
     }
 
@@ -193,86 +204,118 @@ namespace leopard
         return false;
       return std::is_sorted(residuals.end() - tests, residuals.end());
     }
+
+    /** Both ways to solve. @param free null: ranks wait for ghosts. */
+    template <typename Number>
+    SolveResult solve_by(Relaxation<Number>          &relaxation,
+                         Number                      *x,
+                         const Number                *b,
+                         const StoppingCriteria      &criteria,
+                         const Communication<Number> &communication,
+                         FreeExchange<Number>        *free)
+    {
+      criteria.validate();
+      const Stopwatch stopwatch;
+      const Residual  residual(relaxation, communication, free);
+      StagnationTest  stagnation(criteria.stagnation_tests, criteria.slowest_factor);
+      SolveResult     result;
+      const auto      record = [&](double norm, double seconds) {
+        result.final_residual = norm;
+        result.history_iterations.push_back(result.n_iterations);
+        result.history_residuals.push_back(norm);
+        result.history_seconds.push_back(seconds);
+      };
+      const auto add = [&](const IterationReport &report, double seconds_before) {
+        for (std::size_t i = 0; i < report.estimates.size(); ++i)
+          {
+            result.history_iterations.push_back(result.n_iterations + report.estimate_iterations[i]);
+            result.history_residuals.push_back(report.estimates[i]);
+            result.history_seconds.push_back(report.estimate_seconds.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                                                             : seconds_before + report.estimate_seconds[i]);
+          }
+        result.n_iterations += report.maximum;
+        result.min_iterations += report.minimum;
+        result.mean_iterations += report.mean;
+      };
+
+      const auto counted = [&] { return free != nullptr ? result.min_iterations : result.n_iterations; };
+
+      relaxation.restart();
+      const bool   has_goal  = criteria.relative_tolerance > 0. || criteria.absolute_tolerance > 0.;
+      const bool   tests     = has_goal || criteria.max_seconds > 0. || criteria.keep_history;
+      const bool   by_itself = tests && relaxation.tests_itself() && !communication.is_distributed();
+      ResidualTest test;
+      test.relative_tolerance = criteria.relative_tolerance;
+      test.absolute_tolerance = criteria.absolute_tolerance;
+      test.divergence_factor  = criteria.divergence_factor;
+      test.every              = criteria.test_every;
+      const auto begin        = [&](double initial_residual, double norm_b) {
+        check_norms(initial_residual, norm_b, criteria);
+        test.initial_residual   = initial_residual;
+        test.norm_b             = norm_b;
+        result.initial_residual = initial_residual;
+        record(initial_residual, by_itself ? 0. : stopwatch.seconds());
+      };
+      if (!by_itself || criteria.max_iterations == 0)
+        begin(residual.norm(x, b), criteria.relative_tolerance > 0. ? residual.norm_of(b) : 0.);
+
+      while (true)
+        {
+          if (test.initial_residual >= 0. || std::isnan(test.initial_residual))
+            {
+              result.status = has_goal && reached(result.final_residual, test.goal())                                      ? SolveStatus::converged
+                              : !std::isfinite(result.final_residual) || result.final_residual > test.limit()              ? SolveStatus::diverged
+                              : has_goal && grows_steadily(result.history_residuals)                                       ? SolveStatus::diverged
+                              : criteria.asked_to_stop && criteria.asked_to_stop()                                         ? SolveStatus::stopped
+                              : criteria.max_seconds > 0. && communication.max(stopwatch.seconds()) > criteria.max_seconds ? SolveStatus::time_limit
+                              : has_goal && stagnation.stagnates(result.history_iterations, result.history_residuals)      ? SolveStatus::stagnated
+                                                                                                                      : SolveStatus::iteration_limit;
+              if (result.status != SolveStatus::iteration_limit || counted() >= criteria.max_iterations)
+                break;
+            }
+          const double          seconds_before = stopwatch.seconds();
+          const int             n              = criteria.max_iterations - counted();
+          const IterationReport report         = by_itself
+                                                   ? relaxation.iterate_until(x, b, n, test)
+                                                   : iterate(relaxation, x, b, tests ? std::min(n, test.every) : n, criteria, residual, communication, free);
+          if (test.initial_residual < 0.)
+            begin(report.initial_residual, report.norm_b);
+          add(report, seconds_before);
+          record(report.final_residual, stopwatch.seconds());
+        }
+      result.seconds = stopwatch.seconds();
+      return result;
+    }
   } // namespace
 
   template <typename Number>
   SolveResult
   solve(Relaxation<Number> &relaxation, Number *x, const Number *b, const StoppingCriteria &criteria, const Communication<Number> &communication)
   {
-    criteria.validate();
-    const Stopwatch stopwatch;
-    const Residual  residual(relaxation, communication);
-    StagnationTest  stagnation(criteria.stagnation_tests, criteria.slowest_factor);
-    SolveResult     result;
-    const auto      record = [&](double norm, double seconds) {
-      result.final_residual = norm;
-      result.history_iterations.push_back(result.n_iterations);
-      result.history_residuals.push_back(norm);
-      result.history_seconds.push_back(seconds);
-    };
-    const auto add = [&](const IterationReport &report, double seconds_before) {
-      for (std::size_t i = 0; i < report.estimates.size(); ++i)
-        {
-          result.history_iterations.push_back(result.n_iterations + report.estimate_iterations[i]);
-          result.history_residuals.push_back(report.estimates[i]);
-          result.history_seconds.push_back(report.estimate_seconds.empty() ? std::numeric_limits<double>::quiet_NaN()
-                                                                           : seconds_before + report.estimate_seconds[i]);
-        }
-      result.n_iterations += report.maximum;
-      result.min_iterations += report.minimum;
-      result.mean_iterations += report.mean;
-    };
-
-    relaxation.restart();
-    const bool   has_goal  = criteria.relative_tolerance > 0. || criteria.absolute_tolerance > 0.;
-    const bool   tests     = has_goal || criteria.max_seconds > 0. || criteria.keep_history;
-    const bool   by_itself = tests && relaxation.tests_itself() && !communication.is_distributed();
-    ResidualTest test;
-    test.relative_tolerance = criteria.relative_tolerance;
-    test.absolute_tolerance = criteria.absolute_tolerance;
-    test.divergence_factor  = criteria.divergence_factor;
-    test.every              = criteria.test_every;
-    const auto begin        = [&](double initial_residual, double norm_b) {
-      check_norms(initial_residual, norm_b, criteria);
-      test.initial_residual   = initial_residual;
-      test.norm_b             = norm_b;
-      result.initial_residual = initial_residual;
-      record(initial_residual, by_itself ? 0. : stopwatch.seconds());
-    };
-    if (!by_itself || criteria.max_iterations == 0)
-      begin(residual.norm(x, b), criteria.relative_tolerance > 0. ? residual.norm_of(b) : 0.);
-
-    while (true)
-      {
-        if (test.initial_residual >= 0. || std::isnan(test.initial_residual))
-          {
-            result.status = has_goal && reached(result.final_residual, test.goal())                                      ? SolveStatus::converged
-                            : !std::isfinite(result.final_residual) || result.final_residual > test.limit()              ? SolveStatus::diverged
-                            : has_goal && grows_steadily(result.history_residuals)                                       ? SolveStatus::diverged
-                            : criteria.asked_to_stop && criteria.asked_to_stop()                                         ? SolveStatus::stopped
-                            : criteria.max_seconds > 0. && communication.max(stopwatch.seconds()) > criteria.max_seconds ? SolveStatus::time_limit
-                            : has_goal && stagnation.stagnates(result.history_iterations, result.history_residuals)      ? SolveStatus::stagnated
-                                                                                                                    : SolveStatus::iteration_limit;
-            if (result.status != SolveStatus::iteration_limit || result.n_iterations >= criteria.max_iterations)
-              break;
-          }
-        const double          seconds_before = stopwatch.seconds();
-        const int             n              = criteria.max_iterations - result.n_iterations;
-        const IterationReport report         = by_itself ? relaxation.iterate_until(x, b, n, test)
-                                                         : iterate(relaxation, x, b, tests ? std::min(n, test.every) : n, criteria, residual, communication);
-        if (test.initial_residual < 0.)
-          begin(report.initial_residual, report.norm_b);
-        add(report, seconds_before);
-        record(report.final_residual, stopwatch.seconds());
-      }
-    result.seconds = stopwatch.seconds();
-    return result;
+    return solve_by<Number>(relaxation, x, b, criteria, communication, nullptr);
   }
 
-#define INSTANTIATE(Number)          \
-  template class Relaxation<Number>; \
-  template SolveResult solve(        \
-    Relaxation<Number> &relaxation, Number *x, const Number *b, const StoppingCriteria &criteria, const Communication<Number> &communication);
+  template <typename Number>
+  SolveResult solve(Relaxation<Number>          &relaxation,
+                    Number                      *x,
+                    const Number                *b,
+                    const StoppingCriteria      &criteria,
+                    const Communication<Number> &communication,
+                    FreeExchange<Number>        &exchange)
+  {
+    return solve_by(relaxation, x, b, criteria, communication, communication.has_ghosts() ? &exchange : nullptr);
+  }
+
+#define INSTANTIATE(Number)                                                                                                                    \
+  template class Relaxation<Number>;                                                                                                           \
+  template SolveResult solve(                                                                                                                  \
+    Relaxation<Number> &relaxation, Number *x, const Number *b, const StoppingCriteria &criteria, const Communication<Number> &communication); \
+  template SolveResult solve(Relaxation<Number>          &relaxation,                                                                          \
+                             Number                      *x,                                                                                   \
+                             const Number                *b,                                                                                   \
+                             const StoppingCriteria      &criteria,                                                                            \
+                             const Communication<Number> &communication,                                                                       \
+                             FreeExchange<Number>        &exchange);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "with_ghosts.h"
 
+#include "../base/errors.h"
+
+#include <exception>
+#include <thread>
+
 namespace leopard
 {
   template <typename Number>
@@ -29,14 +34,52 @@ namespace leopard
       }
   }
 
-#define INSTANTIATE(Number)                                                          \
-  template void iterate_with_ghosts(Relaxation<Number>          &relaxation,         \
-                                    Number                      *x,                  \
-                                    const Number                *b,                  \
-                                    int                          n,                  \
-                                    const Communication<Number> &communication,      \
-                                    bool                         ghosts_are_current, \
-                                    LooseExchange<Number>       *loose);
+  template <typename Number>
+  FreeIterations iterate_freely(
+    Relaxation<Number> &relaxation, Number *x, const Number *b, int n, const Communication<Number> &communication, FreeExchange<Number> &exchange)
+  {
+    int                done = 0;
+    std::exception_ptr error; // of this rank, which then stands still: others may be under way
+    for (bool all_are_done = n == 0; !all_are_done;)
+      {
+        if (error != nullptr || done / (1 + most_more) >= n)
+          std::this_thread::yield();
+        else
+          try
+            {
+              if (done > 0)
+                exchange.update_ghosts(x, relaxation.memory_space());
+              relaxation.iterate(x, b, 1);
+              ++done;
+            }
+          catch (...)
+            {
+              error = std::current_exception();
+            }
+        all_are_done = (done >= n || error != nullptr) && exchange.all_are_done();
+      }
+    const bool any_failed = communication.max(error != nullptr ? 1. : 0.) > 0.;
+    if (error != nullptr)
+      std::rethrow_exception(error);
+    if (any_failed)
+      throw Error("another rank has failed in an asynchronous iteration, and says why\n  expected: no error on any rank");
+    FreeIterations result;
+    result.minimum = -static_cast<int>(communication.max(-done));
+    result.maximum = static_cast<int>(communication.max(done));
+    result.mean    = communication.sum(done) / communication.sum(1.);
+    return result;
+  }
+
+#define INSTANTIATE(Number)                                                                    \
+  template void           iterate_with_ghosts(Relaxation<Number>          &relaxation,         \
+                                              Number                      *x,                  \
+                                              const Number                *b,                  \
+                                              int                          n,                  \
+                                              const Communication<Number> &communication,      \
+                                              bool                         ghosts_are_current, \
+                                              LooseExchange<Number>       *loose);                   \
+  template FreeIterations iterate_freely(                                                      \
+    Relaxation<Number> &relaxation, Number *x, const Number *b, int n, const Communication<Number> &communication, FreeExchange<Number> &exchange);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

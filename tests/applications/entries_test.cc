@@ -94,6 +94,7 @@ namespace leopard
                                                       "Time stepping/Blow-up factor",
                                                       "Time stepping/Negative values",
                                                       "Newton/Line search",
+                                                      "Linear solver/Wait for ghosts",
                                                       "Multigrid/Wait for ghosts"};
       const auto                         quiet_and = [](const std::string &entry) {
         std::set<std::string> result = quiet;
@@ -313,6 +314,7 @@ namespace leopard
                                                                              {"Linear solver/GPUs", {"2"}},
                                                                              {"Linear solver/GPU exchange", {"amc"}},
                                                                              {"Linear solver/Waiting", {"block"}},
+                                                                             {"Linear solver/Wait for ghosts", {"false"}},
                                                                              {"Multigrid/Levels", {"2"}},
                                                                              {"Multigrid/Cycle", {"W"}},
                                                                              {"Multigrid/Full multigrid start", {"true"}},

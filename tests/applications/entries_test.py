@@ -46,6 +46,21 @@ class SolverEntries(Program):
             for words in says:
                 self.assertIn(words, error)
 
+    def test_ranks_that_wait_or_do_not(self):
+        """Ranks that do not wait solve the same to the same tolerance; one rank has nobody to wait for."""
+        chosen = [f"Linear solver/{entry}" for entry in ("Method=async", "Preconditioner=none", "Schedule=chaotic", "Block size=32", "Threads=1", "Backend=host", "Relative tolerance=1e-10")]
+        means = {}
+        for ranks, wait in ((2, "true"), (2, "false"), (3, "false"), (1, "false")):
+            said = self.leopard(HELMHOLTZ, "Verification/Refinements=1", *chosen, f"Linear solver/Wait for ghosts={wait}", ranks=ranks)
+            self.assertEqual("ghosts not waited for" in said, ranks > 1 and wait == "false", said)
+            self.assertEqual("not used: 'Linear solver/Wait for ghosts' (there is one rank)" in said, ranks == 1, said)
+            means[ranks, wait] = self.run_json("helmholtz")["cycles"][-1]["u"]["mean"]
+        for which, mean in means.items():
+            self.assertAlmostEqual(mean, means[2, "true"], delta=1e-7, msg=which)
+        for entry in ("Schedule=synchronous", "Schedule=replay", "Backend=reference"):
+            error = self.leopard(HELMHOLTZ, *chosen, f"Linear solver/{entry}", "Linear solver/Wait for ghosts=false", fails=True)
+            self.assertIn("'Linear solver/Wait for ghosts' is false, but '" + "Linear solver/" + entry.split("=")[0], error)
+
     def test_classes_of_two_stage_iterations(self):
         """Newest values in a block save iterations; a class goes with a schedule, and a preconditioner of rows in their order is not symmetric."""
         chosen = ["Method=async", "Preconditioner=none", "Test every=1", "Block size=32", "Local iterations=2", "Threads=1", "Backend=host"]

@@ -74,6 +74,8 @@ class UnusedEntries(HostProgram):
         for ranks in (1, 2):
             said = self.leopard(file, "Verification/Refinements=0", "Linear solver/Method=multigrid", "Linear solver/Preconditioner=none", "Multigrid/Wait for ghosts=false", ranks=ranks)
             self.assertEqual("not used: 'Multigrid/Wait for ghosts' (there is one rank)" in said, ranks == 1, said)
+        said = self.leopard(file, "Verification/Refinements=0", "Linear solver/Method=cg", "Linear solver/Wait for ghosts=false", ranks=2)
+        self.assertIn("not used: 'Linear solver/Wait for ghosts' (async in double precision does not solve)", said)
 
     def test_of_studies(self):
         self.study("set Study = smoothers\nset Dimension = 3\nsubsection Linear solver\n set Threads = 1\n set Method = direct\nend\nsubsection Smoother study\n set Stencil = 5-point\n"

@@ -77,7 +77,7 @@ namespace leopard
   }
 
   template <typename Number>
-  class GhostExchange<Number>::Loose : public LooseExchange<Number>
+  class GhostExchange<Number>::Loose : public FreeExchange<Number>
   {
   public:
     explicit Loose(const GhostExchange &ghosts)
@@ -86,6 +86,7 @@ namespace leopard
     }
     void begin() override { exchange->begin(); }
     void update_ghosts(Number *x, MemorySpace space) override { exchange->update_loosely(x, space); }
+    bool all_are_done() override { return exchange->all_are_done(); }
 
   private:
     const std::unique_ptr<MpiExchange> exchange;
@@ -93,6 +94,12 @@ namespace leopard
 
   template <typename Number>
   std::unique_ptr<LooseExchange<Number>> GhostExchange<Number>::loose() const
+  {
+    return std::make_unique<Loose>(*this);
+  }
+
+  template <typename Number>
+  std::unique_ptr<FreeExchange<Number>> GhostExchange<Number>::free() const
   {
     return std::make_unique<Loose>(*this);
   }

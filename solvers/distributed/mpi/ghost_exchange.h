@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../../exchange/communication.h"
+#include "../../exchange/free_exchange.h"
 #include "mpi_exchange.h"
 #include "own_range.h"
 
@@ -36,10 +36,12 @@ namespace leopard
     void update_ghosts(Number *x, MemorySpace space) const override;
     /** An MpiExchange of its own communicator, which may outlive this object. */
     std::unique_ptr<LooseExchange<Number>> loose() const override;
-    double                                 sum(double value) const override;
-    double                                 max(double value) const override;
-    bool                                   is_distributed() const override;
-    bool                                   has_ghosts() const override;
+    /** The same for ranks that go on until all are done. */
+    std::unique_ptr<FreeExchange<Number>> free() const;
+    double                                sum(double value) const override;
+    double                                max(double value) const override;
+    bool                                  is_distributed() const override;
+    bool                                  has_ghosts() const override;
 
     std::unique_ptr<const Communication<Number>> reordered(const std::vector<int> &old_row) const override;
     std::unique_ptr<const Communication<float>>  in_single() const override;

@@ -215,6 +215,15 @@ namespace leopard
     ++visit;
   }
 
+  bool MpiExchange::all_are_done()
+  {
+    if (all_done == MPI_REQUEST_NULL)
+      MPI_Ibarrier(*comm, &all_done);
+    int done = 0;
+    MPI_Test(&all_done, &done, MPI_STATUS_IGNORE);
+    return done != 0;
+  }
+
   void MpiExchange::exchange_loosely(const Vector &v, MemorySpace in)
   {
     if (visit == 0.)

@@ -60,6 +60,8 @@ namespace leopard
       exchange_loosely({v, nullptr, nullptr, sizeof(Number)}, in);
     }
     void begin() override;
+    /** See FreeExchange::all_are_done(). */
+    bool all_are_done();
 
   protected:
     void exchange(const Vector &v) override { exchange(v, space); }
@@ -123,7 +125,8 @@ namespace leopard
     device::Array<int>                    device_indices;   ///< of the values that are sent
     device::Array<double>                 device_packed;    ///< likewise
     std::vector<MPI_Request>              requests;
-    double                                visit = 0.;
+    double                                visit    = 0.;
+    MPI_Request                           all_done = MPI_REQUEST_NULL; ///< the barrier of all_are_done()
     std::unique_ptr<Messages>             messages;
   };
 } // namespace leopard

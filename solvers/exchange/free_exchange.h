@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "communication.h"
+
+namespace leopard
+{
+  /**
+   * A LooseExchange for ranks that go on by themselves until all have done their part of a visit, see
+   * iterate_freely().
+   */
+  template <typename Number>
+  class FreeExchange : public LooseExchange<Number>
+  {
+  public:
+    /**
+     * This rank has done its part of the visit; whether all ranks have. Waits for nobody: it is asked again until it is
+     * true, on all ranks, before the next visit begins.
+     */
+    virtual bool all_are_done() = 0;
+  };
+} // namespace leopard

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Block-asynchronous iteration on ranks that wait for one another, or do not.
+#include "ranks_test.h"
+
+#include <solvers/base/errors.h>
+#include <solvers/block_async/block_async.h>
+#include <solvers/distributed/mpi/distributed_rows.h>
+#include <solvers/distributed/mpi/ghost_exchange.h>
+#include <solvers/relaxation/with_ghosts.h>
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+namespace leopard
+{
+  namespace
+  {
+    constexpr int block_size = 16, side = 24;
+
+    BlockAsyncOptions options_with(Schedule schedule)
+    {
+      BlockAsyncOptions options;
+      options.backend          = Backend::host;
+      options.block_size       = block_size;
+      options.local_iterations = 3;
+      options.n_threads        = 1;
+      options.schedule         = schedule;
+      return options;
+    }
+
+    /** -Laplace on a square, n_rows = side^2, with entries that no two rows have alike. */
+    CrsMatrix<double> whole_matrix()
+    {
+      CrsMatrix<double> A;
+      A.n_rows = A.n_columns = side * side;
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          const auto add = [&](bool exists, int j, double value) {
+            if (exists)
+              {
+                A.columns.push_back(j);
+                A.values.push_back(value);
+              }
+          };
+          const auto coupling = [&](int j) { return -1. - 0.3 * std::sin(i + j); };
+          add(i >= side, i - side, coupling(i - side));
+          add(i % side > 0, i - 1, coupling(i - 1));
+          add(true, i, 5.3);
+          add(i % side < side - 1, i + 1, coupling(i + 1));
+          add(i + side < A.n_rows, i + side, coupling(i + side));
+          A.row_offsets.push_back(static_cast<int>(A.columns.size()));
+        }
+      return A;
+    }
+
+    /** The rank's rows of whole_matrix(): whole blocks, more of them the higher the rank. */
+    struct Part
+    {
+      Part()
+        : A(whole_matrix())
+        , own(own_range(n_own(A.n_rows / block_size), MPI_COMM_WORLD))
+        , rows(rows_of(A, own))
+        , ghosts(rows.ghosts(own))
+        , exchange(own, ghosts, MPI_COMM_WORLD)
+        , local(rows.number(own, ghosts))
+        , x(local.n_columns, 0.)
+      {
+        for (int i = 0; i < A.n_rows; ++i)
+          b.push_back(1. + std::cos(i));
+        own_b.assign(b.begin() + own.first(), b.begin() + own.first() + own.n());
+      }
+
+      static int n_own(int n_blocks)
+      {
+        const auto begin = [&](int rank) { return n_blocks * rank * (rank + 1) / (n_ranks() * (n_ranks() + 1)); };
+        return block_size * (begin(my_rank() + 1) - begin(my_rank()));
+      }
+
+      static DistributedRows rows_of(const CrsMatrix<double> &A, const OwnRange &own)
+      {
+        DistributedRows rows;
+        for (int i = own.first(); i < own.first() + own.n(); ++i)
+          {
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              {
+                rows.columns.push_back(A.columns[p]);
+                rows.values.push_back(A.values[p]);
+              }
+            rows.row_offsets.push_back(static_cast<int>(rows.columns.size()));
+          }
+        return rows;
+      }
+
+      std::vector<double> whole_x() const { return gathered(std::vector<double>(x.begin(), x.begin() + own.n()), MPI_COMM_WORLD); }
+
+      const CrsMatrix<double>     A;
+      const OwnRange              own;
+      const DistributedRows       rows;
+      const std::vector<int>      ghosts;
+      const GhostExchange<double> exchange;
+      const CrsMatrix<double>     local;
+      std::vector<double>         x, b, own_b;
+    };
+
+    /** One rank, the last one, is late or throws. */
+    class Disturbed : public FreeExchange<double>
+    {
+    public:
+      Disturbed(const GhostExchange<double> &ghosts, bool throws_)
+        : exchange(ghosts.free())
+        , throws(throws_)
+      {
+      }
+      void begin() override { exchange->begin(); }
+      void update_ghosts(double *x, MemorySpace space) override
+      {
+        if (my_rank() == n_ranks() - 1)
+          {
+            if (throws && ++n_calls == 4)
+              throw InvalidInput("on purpose");
+            std::this_thread::sleep_for(std::chrono::microseconds(300));
+          }
+        exchange->update_ghosts(x, space);
+      }
+      bool all_are_done() override { return exchange->all_are_done(); }
+
+    private:
+      const std::unique_ptr<FreeExchange<double>> exchange;
+      const bool                                  throws;
+      int                                         n_calls = 0;
+    };
+
+    StoppingCriteria to(double tolerance)
+    {
+      StoppingCriteria criteria;
+      criteria.relative_tolerance = tolerance;
+      criteria.max_iterations     = 2000;
+      return criteria;
+    }
+  } // namespace
+
+  /** Each row adds its entries in the same order, with values of the same iteration. */
+  TEST(RanksThatWait, HaveTheBitsOfOneProcess)
+  {
+    Part               part;
+    BlockAsync<double> relaxation(part.local, options_with(Schedule::synchronous)), whole(part.A, options_with(Schedule::synchronous));
+    iterate_with_ghosts(relaxation, part.x.data(), part.own_b.data(), 17, part.exchange);
+    std::vector<double> x(part.A.n_rows, 0.);
+    whole.iterate(x.data(), part.b.data(), 17);
+    EXPECT_EQ(part.whole_x(), x);
+  }
+
+  TEST(FreeRanks, EndTogetherWithTheTrueResidual)
+  {
+    for (const bool late : {false, true})
+      {
+        Part                                        part;
+        BlockAsync<double>                          relaxation(part.local, options_with(Schedule::chaotic));
+        const std::unique_ptr<FreeExchange<double>> exchange = late ? std::make_unique<Disturbed>(part.exchange, false) : part.exchange.free();
+        for (int solve_again = 0; solve_again < 2; ++solve_again)
+          {
+            std::fill(part.x.begin(), part.x.end(), 0.);
+            const SolveResult result = solve(relaxation, part.x.data(), part.own_b.data(), to(1e-6), part.exchange, *exchange);
+            EXPECT_EQ(result.status, SolveStatus::converged);
+            for (const double number : {result.final_residual, 1. * result.n_iterations, 1. * result.min_iterations, result.mean_iterations})
+              expect_same(number, "what has been solved");
+            const std::vector<double> x = part.whole_x();
+            EXPECT_NEAR(result.final_residual, residual_norm(part.A, x.data(), part.b.data()), 1e-13);
+            EXPECT_LE(result.min_iterations, result.mean_iterations);
+            EXPECT_LE(result.mean_iterations, result.n_iterations);
+            EXPECT_LE(result.n_iterations, (1 + most_more) * result.min_iterations);
+            if (late && n_ranks() > 1)
+              {
+                EXPECT_GT(result.n_iterations, result.min_iterations) << "nobody goes on while the last rank sleeps";
+              }
+          }
+      }
+  }
+
+  TEST(FreeRanks, EndWithTheLimitOfTheSlowest)
+  {
+    Part               part;
+    BlockAsync<double> relaxation(part.local, options_with(Schedule::chaotic));
+    Disturbed          exchange(part.exchange, false);
+    StoppingCriteria   criteria = to(0.);
+    int                n_asked  = 0;
+    criteria.max_iterations     = 25;
+    const auto solved           = [&] { return solve(relaxation, part.x.data(), part.own_b.data(), criteria, part.exchange, exchange); };
+    const int  minimum          = solved().min_iterations; // all may have done more when the last one has done 25
+    EXPECT_TRUE(minimum >= 25 && minimum <= 25 * (1 + most_more)) << minimum;
+    criteria.max_iterations  = 1000;
+    criteria.asked_to_stop   = [&] { return ++n_asked > 3; }; // once before, then after each ten
+    const SolveResult result = solved();
+    EXPECT_EQ(result.status, SolveStatus::stopped);
+    EXPECT_TRUE(result.min_iterations >= 30 && result.min_iterations <= 30 * (1 + most_more)) << result.min_iterations;
+  }
+
+  TEST(FreeRanks, AnErrorOnOneRankEndsAll)
+  {
+    if (n_ranks() == 1)
+      return; // no exchange
+    Part               part;
+    BlockAsync<double> relaxation(part.local, options_with(Schedule::chaotic));
+    const auto         usual = part.exchange.free();
+    Disturbed          exchange(part.exchange, true);
+    std::string        said;
+    try
+      {
+        solve(relaxation, part.x.data(), part.own_b.data(), to(1e-6), part.exchange, exchange);
+      }
+    catch (const Error &error)
+      {
+        said = error.what();
+      }
+    EXPECT_EQ(said.substr(0, said.find('\n')),
+              my_rank() == n_ranks() - 1 ? "on purpose" : "another rank has failed in an asynchronous iteration, and says why");
+    EXPECT_EQ(solve(relaxation, part.x.data(), part.own_b.data(), to(1e-6), part.exchange, *usual).status, SolveStatus::converged);
+  }
+} // namespace leopard
