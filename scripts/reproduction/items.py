@@ -313,8 +313,8 @@ THESIS = (
                       ("method", "storage", "published, an iteration (s)", "ours", "published less (%)", "ours",
                        "published start (s)", "ours", "pays after, from published", "ours"),
                       "Plain CRS and block-CRS"),),
-         note="The title of the table names the size, which is 318^3 where there is memory for it. On host threads "
-              "block-CRS is compared with Algorithm 16, on a GPU with a plain CRS whose off-block values are frozen."),
+         note="The title of the table names the size, which is 318^3 where there is memory for it. Block-CRS is compared "
+              "with Algorithm 16; the other plain CRS freezes off-block values, as block-CRS does."),
     Item("T Figure 4.16", "the same as curves, start included", same_as="T Table 4.8", figure="4_16",
          note="The lines are the start and so many times an iteration of T Table 4.8, published and ours."),
     nothing("T section 4.10.2, equations 4.2 to 4.4", "dominance as theta", "a definition; see the errata"),

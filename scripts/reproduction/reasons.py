@@ -8,7 +8,8 @@ import re
 ONE_LAUNCH = ("here iterations share a launch, in which blocks run ahead of others and read values of more than one iteration "
               "before; ")
 STORAGE = ("either form reads the matrix from memory once an iteration here: the rows of a block fit into the L1 cache of an "
-           "H100, which serves further sweeps; Algorithm 16, which is printed, is not timed on a GPU")
+           "H100, which serves most of further sweeps, so that a storage that is read once saves less than it did; and the host converts "
+           "for the time of hundreds of such iterations")
 MESHES = ("an H100 holds all blocks of these meshes at once, so that the time follows the iterations, which grow with N and "
           "vary with the age of values of other blocks")
 INNER_ITERATIONS = ("Newton's method needs as many inner iterations in total, however many a step has, so that few steps, each with "
@@ -73,6 +74,11 @@ ON_GPU = (
     (r"a host that sleeps does not lengthen a solve",
      "being woken costs some ten microseconds a wait, and these solves take milliseconds or less, with many waits; where a solve is "
      "one graph with few waits, as of CG on larger matrices, the claim is met"),
+    (r": on one GPU DC is a little faster than AMC",
+     "an iteration takes a few microseconds on such matrices, and AMC's copies of x through the host many times that"),
+    (r"refinement (with async-\(5\) )?takes less energy than async-\(5\).*GPU alone",
+     "a GPU takes little more power for so few rows than when idle, so that energy is time, which mixed precision does not save here "
+     "(T Figures 4.34, 4.35)"),
     (r"^the second local iteration costs less than 5 percent",
      "the matrix is on the chip, so that an iteration without the sweep is short too; at the edge, another call had it met"),
     (r"^the residual after 1000 iterations is nearly linear in N",
