@@ -8,9 +8,9 @@ import re
 ONE_LAUNCH = ("here iterations share a launch, in which blocks run ahead of others and read values of more than one iteration "
               "before; ")
 STORAGE = ("either form reads the matrix from memory once an iteration here: the rows of a block fit into the L1 cache of an "
-           "H100, which serves most of further sweeps, so that a storage that is read once saves less than it did; and the host converts "
+           "H100 or H200, which serves most of further sweeps, so that a storage that is read once saves less than it did; and the host converts "
            "for the time of hundreds of such iterations")
-MESHES = ("an H100 holds all blocks of these meshes at once, so that the time follows the iterations, which grow with N and "
+MESHES = ("an H100 or H200 holds all blocks of these meshes at once, so that the time follows the iterations, which grow with N and "
           "vary with the age of values of other blocks")
 INNER_ITERATIONS = ("Newton's method needs as many inner iterations in total, however many a step has, so that few steps, each with "
                     "its assembly, take the least time")
@@ -76,6 +76,16 @@ ON_GPU = (
      "one graph with few waits, as of CG on larger matrices, the claim is met"),
     (r": on one GPU DC is a little faster than AMC",
      "an iteration takes a few microseconds on such matrices, and AMC's copies of x through the host many times that"),
+    (r": AMC on two GPUs is about twice as fast",
+     "all of x goes to each GPU through the host's memory in each iteration, which takes most of the time; the work, of which two have "
+     "half each, was the larger part on GPUs of 2010"),
+    (r": (DC|DK) on two GPUs takes less time an iteration",
+     "what the other GPU sends and gets back, or loads and stores, takes longer than its half of the work saves"),
+    (r": DC converges the same on two GPUs|: DK converges slower on two GPUs",
+     "the master waits for nobody, so that it is ahead of the other GPU, whose iterations are counted"),
+    (r"^and a local minimum: better than with one to four rows more", ONE_LAUNCH + "on the host the claim is met in both schedules"),
+    (r"^GPUs exchange data with each other slower than with the host",
+     "they do so by a link of their own, while the driver brings pageable memory of a program back by way of the host's"),
     (r"refinement (with async-\(5\) )?takes less energy than async-\(5\).*GPU alone",
      "a GPU takes little more power for so few rows than when idle, so that energy is time, which mixed precision does not save here "
      "(T Figures 4.34, 4.35)"),
@@ -85,7 +95,7 @@ ON_GPU = (
      "blocks that all run at once read values of varying age, which moves the residual more than one mesh line does; another call "
      "had it met"),
     (r"^async\(k=5, merged=2, block=512\): so it does, from n = 10\^5 on",
-     "up to some 10^6 rows a smoothing step takes its launches on an H100, not its rows"),
+     "up to some 10^6 rows a smoothing step takes its launches on an H100 or H200, not its rows"),
     (r"^Gauss-Seidel: larger condition numbers ask for more smoothing steps",
      "which smoother is fastest with how many steps depends on what the rest of a cycle costs, and here that is little against a "
      "smoothing step on one core, so that one step is best for either"),
