@@ -117,11 +117,9 @@ def iteration_seconds(result):
 
 
 def storage(result):
-    """T Table 4.8 beside ours, the start with all its digits."""
+    """T Table 4.8 beside ours."""
     _, _, rows = result.table("chaotic.csv", "Plain CRS and block-CRS")
     for method, kept, second, printed, less, printed_less, start, printed_start, after, printed_after, *_ in rows:
-        if printed_start != "-":
-            printed_start = published.STORAGE_START[method][kept.startswith("block")]
         yield (method, kept, printed, second, printed_less, less, printed_start, start, printed_after, after)
 
 
