@@ -73,8 +73,9 @@ namespace leopard
    * on until it has gained `digits`, and the others do what these take at the rate of its end; it is given up when four
    * further looks, each after twice the iterations where that many are needed, find no smaller residual. A correction
    * that makes the residual larger is taken back, but for the first three of a given number of iterations, whose
-   * residuals may grow before they fall. Source: thesis, algorithms 1 and 2; Anzt, Luszczek, Dongarra, Heuveline 2012,
-   * section 3.
+   * residuals may grow before they fall. Where the matrix is scaled, it is S (b - A x) that corrections make smaller,
+   * by as much as the condition number of S A S allows; ||b - A x|| itself may grow at first, where S differs much from
+   * row to row. Source: thesis, algorithms 1 and 2; Anzt, Luszczek, Dongarra, Heuveline 2012, section 3.
    */
   template <typename Number>
   class Refinement
@@ -104,13 +105,13 @@ namespace leopard
 
   private:
     struct Progress;
-    /** r = fl(factor S (b - A x)). @return ||b - A x||_2. */
-    double residual(const double *x, const double *b, Progress &progress);
+    /** r = fl(factor S (b - A x)), and the norms of b - A x and of S times it. */
+    void residual(const double *x, const double *b, Progress &progress);
     /** The same after a first attempt, with another factor where it does not fit. @param norms what that has found. */
-    double fitted_residual(const RoundedNorms &norms, const double *x, const double *b, Progress &progress);
+    void fitted_residual(const RoundedNorms &norms, const double *x, const double *b, Progress &progress);
     /**
-     * One correction: `other` is the corrected x. @return whether it is kept, as its residual is smaller or may still
-     * grow; if not, r is that of x again.
+     * One correction: `other` is the corrected x. @return whether it is kept, as its residual, or S times it, is
+     * smaller or may still grow; if not, r is that of x again.
      */
     bool correct(const double *x, double *other, const double *b, Progress &progress, RefinementResult &result);
     /** What the inner solver says of its correction. */

@@ -192,6 +192,31 @@ namespace leopard
       }
   }
 
+  /**
+   * Relaxations go on as before the scaling; the residual of a right-hand side that knows nothing of it grows at first.
+   */
+  TEST_P(RefinementBackend, BadScalingIsNoIllCondition)
+  {
+    const std::vector<std::pair<std::string, MakeInner<float>>> inners = {{"jacobi", method<float>("jacobi")},
+                                                                          {"chebyshev", method<float>("chebyshev")},
+                                                                          {"gauss-seidel", method<float>("gauss-seidel")},
+                                                                          {"async-(1)", async<float>(1)},
+                                                                          {"async-(5)", async<float>(5)}};
+    for (const double digits : {1., 3., 6.}) // of D, within the range of float and beyond it
+      for (const unsigned int seed : {1u, 2u, 3u})
+        for (const auto &[name, inner] : inners)
+          for (const int inner_iterations : {0, 100})
+            {
+              const CrsMatrix<double> A        = badly_scaled(five_point_matrix(20, 20, 0.5), digits, seed);
+              const Vector            b        = random_vector(A.n_rows, seed + 10);
+              const Refined           solution = solve<float>(A, b, inner, tolerance(1e-10, inner_iterations));
+              const std::string       what = name + ", " + std::to_string(digits) + " digits, " + std::to_string(inner_iterations) + " iterations";
+              EXPECT_TRUE(solution.result.converged() || backward_error(A, solution.x, b) <= 16. * eps)
+                << what << ": " << to_string(solution.result.reason) << ", " << relative_residual(A, solution.x, b);
+              EXPECT_LE(solution.result.n_corrections, 12) << what;
+            }
+  }
+
   TEST_P(RefinementBackend, GainsTheDigitsThatItPlans)
   {
     const CrsMatrix<double> A = five_point_matrix(40, 40, 0.05);
@@ -512,6 +537,14 @@ namespace leopard
         };
         const auto other = refined(*make_refinement<double>(A, in_double, o, Backend::host, 1), b).result;
         EXPECT_TRUE(other.converged() || other.reason == RefinementReason::rounding) << to_string(other.reason);
+        // and so it is where it is badly scaled besides
+        const CrsMatrix<double> worse = badly_scaled(A, 3., 5);
+        for (const Vector &right : {b, random_vector(A.n_rows, 6)})
+          {
+            const auto third = refined(*make_refinement<float>(worse, ilu, o, Backend::host, 1), right).result;
+            EXPECT_EQ(third.reason, RefinementReason::ill_conditioned) << to_string(third.reason);
+            EXPECT_LE(third.n_corrections, 10);
+          }
       }
   }
 
@@ -594,6 +627,14 @@ namespace leopard
           }
       }
     EXPECT_TRUE(scaled_to<float>(five_point_matrix(10, 10, 0.1)).scale.empty());
+    // a diagonal that differs by little is left as it is
+    for (const double ratio : {100., 1000.})
+      {
+        CrsMatrix<double> other = five_point_matrix(10, 10, 0.1);
+        for (int p = other.row_offsets[3]; p < other.row_offsets[4]; ++p)
+          other.values[p] *= ratio;
+        EXPECT_EQ(scaled_to<float>(other).scale.empty(), ratio < 256.);
+      }
   }
 
   INSTANTIATE_TEST_SUITE_P(Backends, RefinementBackend, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
