@@ -520,7 +520,9 @@ namespace leopard::command_line
     std::vector<Attempt> result           = methods_for(A, traits, arguments);
     for (Attempt &attempt : result)
       {
-        attempt.in_double = traits.is_singular_in_single || !reached(traits.diagonal_range, digits_of_single) || arguments.backend == "reference";
+        // rows that sum to zero are known as such; nearly zero they are lost to rounding
+        attempt.in_double = (traits.is_singular_in_single && !traits.is_singular) || !reached(traits.diagonal_range, digits_of_single) ||
+                            arguments.backend == "reference";
         if (!traits.is_symmetric && !may_use_gpu(arguments) && with_attempt(arguments, attempt).has_multigrid())
           attempt.smoother = smoother_of_others;
       }

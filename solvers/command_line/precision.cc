@@ -144,6 +144,7 @@ namespace leopard::command_line
         x.assign(b.size(), 0.);
         const RefinementResult found =
           with_vectors(refinement.memory_space(), b, x, [&](double *x_, const double *b_) { return refinement.solve(x_, b_); });
+        take_out(about.null_space, x);
         std::string text = std::to_string(found.n_corrections) + " corrections" + (found.inner_iterations.empty() ? "" : " of ");
         SolveResult result;
         result.status             = status_of(found.reason);

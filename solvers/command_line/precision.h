@@ -50,6 +50,8 @@ namespace leopard::command_line
     bool        is_fixed_linear_map = false;
     std::string unit                = "global iterations";
     int         inner_iterations    = 0; ///< of each correction; 0: as RefinementOptions
+
+    std::vector<double> null_space = {}; ///< what is taken out of the solution, see take_out()
   };
 
   /** Residual and solution in double, corrections by the inner solver. */

@@ -61,15 +61,22 @@ namespace leopard::command_line
       using Make = std::function<std::unique_ptr<KrylovSolver<double>>(const StoppingCriteria &criteria)>;
 
       /**
-       * @param make the method with a preconditioner that exists. @param start of the set-up, see now().
-       * @param is_equal_in_all_runs whether what was made before the solve is.
+       * @param make the method with a preconditioner that exists. @param null_space what is taken out of solutions, see
+       * take_out(). @param start of the set-up, see now(). @param is_equal_in_all_runs whether what was made before the
+       * solve is.
        */
-      KrylovMethod(Make make_, const StoppingCriteria &criteria, const Preconditioner<double> *M, double start, bool is_equal_in_all_runs)
+      KrylovMethod(Make                          make_,
+                   const StoppingCriteria       &criteria,
+                   const Preconditioner<double> *M,
+                   std::vector<double>           null_space_,
+                   double                        start,
+                   bool                          is_equal_in_all_runs)
         : make(std::move(make_))
         , made_for(criteria)
         , krylov(make(made_for))
         , title(krylov->name() + (M != nullptr ? " with " + M->name() : ""))
         , about("set up in " + seconds_since(start))
+        , null_space(std::move(null_space_))
         , fixed(is_equal_in_all_runs && (M == nullptr || M->is_fixed_linear_map()))
       {
       }
@@ -92,7 +99,8 @@ namespace leopard::command_line
           }
         x.assign(b.size(), 0.);
         const KrylovResult found = with_vectors(krylov->memory_space(), b, x, [&](double *x_, const double *b_) { return krylov->solve(x_, b_); });
-        SolveResult        result;
+        take_out(null_space, x);
+        SolveResult result;
         result.seconds      = now() - start;
         result.status       = status_of(found.reason);
         result.n_iterations = result.min_iterations = found.n_iterations;
@@ -146,6 +154,7 @@ namespace leopard::command_line
       StoppingCriteria                      made_for; ///< tolerance and time that krylov has
       std::unique_ptr<KrylovSolver<double>> krylov;
       const std::string                     title, about;
+      const std::vector<double>             null_space;
       const bool                            fixed;
       bool                                  is_indefinite = false;
     };
@@ -330,11 +339,13 @@ namespace leopard::command_line
     std::shared_ptr<Multigrid<float>>
     make_aggregation_in_single(const CrsMatrix<double> &A, double weight, const Arguments &a, Backend backend, const Log &log)
     {
-      std::shared_ptr<Multigrid<float>> cycles =
-        weight == 1. ? make_aggregation<float>(A, a, backend, log) : make_aggregation<float>(times(A, weight), a, backend, log);
-      if (cycles->is_singular())
-        throw InvalidInput("--precision mixed with multigrid: the matrix is singular, its rows sum to zero\n  expected: --precision double");
-      return cycles;
+      return weight == 1. ? make_aggregation<float>(A, a, backend, log) : make_aggregation<float>(times(A, weight), a, backend, log);
+    }
+
+    /** What A maps to zero, where cycles know that. */
+    std::vector<double> null_space_of(const Multigrid<float> &cycles, const CrsMatrix<double> &A)
+    {
+      return cycles.is_singular() ? constants_in_null_space(A, RankSums()).value() : std::vector<double>();
     }
 
     /** Cycles in single precision correct a solution in double. */
@@ -356,8 +367,12 @@ namespace leopard::command_line
           cycles              = make_aggregation_in_single(A, weight, a, backend, log);
           system              = make_outer_system<float>(A, scale_of_weight(weight, A.n_rows), options.backend, options.n_threads);
         }
-      const MethodInSingle about = {
-        "multigrid", cycles->description(), cycles->is_fixed_linear_map(), "cycles", cycles_a_correction(cycles->memory_space())};
+      const MethodInSingle about = {"multigrid",
+                                    cycles->description(),
+                                    cycles->is_fixed_linear_map(),
+                                    "cycles",
+                                    cycles_a_correction(cycles->memory_space()),
+                                    null_space_of(*cycles, A)};
       return make_mixed(std::move(system), make_inner_solver(std::move(cycles)), about);
     }
 
@@ -382,14 +397,22 @@ namespace leopard::command_line
       return std::make_unique<MultigridMethod>(std::move(multigrid), std::move(about));
     }
 
+    /** What a Krylov method takes from its preconditioner. */
+    struct OfPreconditioner
+    {
+      device::DeviceCrs<double> matrix;     ///< A, if it is on the device
+      std::vector<double>       null_space; ///< see take_out()
+    };
+
     /** A cycle in single precision, see make_preconditioner_of(). */
     std::shared_ptr<Preconditioner<double>>
-    make_cycles_in_single(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log, device::DeviceCrs<double> &on_device)
+    make_cycles_in_single(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log, OfPreconditioner &of)
     {
       const double                            weight = weight_for(A);
       const std::shared_ptr<Multigrid<float>> cycles = make_aggregation_in_single(A, weight, a, backend, log);
       if (weight == 1.)
-        on_device = cycles->matrix_on_device();
+        of.matrix = cycles->matrix_on_device();
+      of.null_space = null_space_of(*cycles, A);
       return make_rounded_preconditioner<float>(make_preconditioner<float>(cycles), weight, a.async.n_threads);
     }
 
@@ -408,18 +431,18 @@ namespace leopard::command_line
       return is_asked_for ? a.async.schedule : Schedule::synchronous;
     }
 
-    /** @param on_device receives A if the preconditioner has it on the device. */
+    /** Null: there is none. */
     std::shared_ptr<Preconditioner<double>>
-    make_preconditioner_of(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log, device::DeviceCrs<double> &on_device)
+    make_preconditioner_of(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log, OfPreconditioner &of)
     {
       if (a.preconditioner == "none")
         return nullptr;
       if (a.preconditioner == "multigrid" && a.precision == Precision::mixed)
-        return make_cycles_in_single(A, a, backend, log, on_device);
+        return make_cycles_in_single(A, a, backend, log, of);
       if (a.preconditioner == "multigrid")
         {
           const std::shared_ptr<Multigrid<double>> multigrid = make_aggregation<double>(A, a, backend, log);
-          on_device                                          = multigrid->matrix_on_device();
+          of.matrix                                          = multigrid->matrix_on_device();
           return make_preconditioner<double>(multigrid);
         }
       if (a.has_factors())
@@ -455,15 +478,15 @@ namespace leopard::command_line
     std::unique_ptr<Solver> make_krylov_method(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
       const double                                  start = now();
-      device::DeviceCrs<double>                     on_device;
-      const std::shared_ptr<Preconditioner<double>> M = make_preconditioner_of(A, a, backend, log, on_device);
+      OfPreconditioner                              of;
+      const std::shared_ptr<Preconditioner<double>> M = make_preconditioner_of(A, a, backend, log, of);
       KrylovOptions                                 options;
       options.backend        = backend;
       options.n_threads      = a.async.n_threads;
       options.max_iterations = a.criteria.max_iterations;
       options.keep_history   = true;
       constexpr int restart  = 50;
-      const auto    make     = [=, &A, is_cg = a.method_name == "cg"](const StoppingCriteria &criteria) mutable {
+      const auto    make     = [=, &A, on_device = of.matrix, is_cg = a.method_name == "cg"](const StoppingCriteria &criteria) mutable {
         options.tolerance    = criteria.relative_tolerance;
         options.max_seconds  = criteria.max_seconds;
         const auto make_with = [&](const auto &matrix) {
@@ -472,7 +495,7 @@ namespace leopard::command_line
         return on_device.n_rows > 0 ? make_with(on_device) : make_with(A);
       };
       const bool sweeps_race = a.has_factors() && a.factor_sweeps > 0 && a.async.schedule != Schedule::synchronous;
-      return std::make_unique<KrylovMethod>(make, a.criteria, M.get(), start, !sweeps_race);
+      return std::make_unique<KrylovMethod>(make, a.criteria, M.get(), std::move(of.null_space), start, !sweeps_race);
     }
   } // namespace
 

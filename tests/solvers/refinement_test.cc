@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 
 namespace leopard
@@ -507,9 +508,32 @@ namespace leopard
           }
   }
 
-  TEST(Refinement, MixedMultigridIsForRegularProblemsOfOneRank)
+  TEST_P(RefinementBackend, MixedMultigridSolvesSingularProblems)
   {
-    EXPECT_THROW(make_refinement<float>(neumann_hierarchy(3), MultigridOptions(), RefinementOptions()), InvalidInput);
+    if (GetParam() == Backend::reference)
+      GTEST_SKIP() << "multigrid has no reference of its own";
+    MultigridOptions o;
+    o.backend                          = GetParam();
+    o.n_threads                        = 4;
+    const MultigridHierarchy hierarchy = neumann_hierarchy(5);
+    const CrsMatrix<double> &A         = hierarchy.finest_matrix();
+    const auto               mean      = [](const Vector &v) { return std::accumulate(v.begin(), v.end(), 0.) / static_cast<double>(v.size()); };
+    Vector                   exact     = random_vector(A.n_rows, 3), b(A.n_rows);
+    const double             of_exact  = mean(exact);
+    for (double &value : exact)
+      value -= of_exact;
+    multiply(A, exact.data(), b.data());
+    Refined solution = refined(*make_refinement<float>(hierarchy, o, tolerance(1e-12, 1)), b);
+    EXPECT_TRUE(solution.result.converged()) << to_string(solution.result.reason);
+    const double m = mean(solution.x); // but for rounding of the corrections
+    EXPECT_LE(std::abs(m), 1e-7);
+    for (double &value : solution.x)
+      value -= m;
+    EXPECT_LE(largest_difference(solution.x, exact), 1e-9);
+  }
+
+  TEST(Refinement, MixedMultigridIsForGlobalRefinementOnOneRank)
+  {
     EXPECT_THROW(make_refinement<float>(adaptive_hierarchy(3), MultigridOptions(), RefinementOptions()), InvalidInput);
     Stencil<double> slab = five_point_stencil(15, 15, 0.);
     slab.ghost_above     = true;
