@@ -559,8 +559,8 @@ namespace leopard::command_line
                                                           : result.is_automatic;
     if (result.is_krylov() && result.has_multigrid() && may_choose)
       result.precision = attempt.in_double ? Precision::double_precision : Precision::mixed;
-    else if (asks_for_mixed && result.is_automatic && !result.is_relaxation()) // cycles of stencils, too
-      result.precision = result.has_multigrid() && !attempt.in_double ? Precision::mixed : Precision::double_precision;
+    else if (asks_for_mixed && result.is_automatic && !result.is_relaxation())
+      result.precision = result.method_name != "direct" && !attempt.in_double ? Precision::mixed : Precision::double_precision;
     if (result.criteria.max_iterations == 0) // corrections are at least one
       result.precision = Precision::double_precision;
     if (attempt.max_iterations > 0 && !arguments.has("--max-iterations"))

@@ -58,6 +58,10 @@ namespace leopard::command_line
   std::unique_ptr<Solver>
   make_mixed(std::unique_ptr<OuterSystem<float>> system, std::unique_ptr<InnerSolver<float>> inner, const MethodInSingle &about);
 
-  /** @param A in the numbering of the blocks. @throws InvalidInput, DeviceError. */
-  std::unique_ptr<Solver> make_solver(const CrsMatrix<double> &A, Precision precision, Backend backend, int n_threads, const MakeMethod &make_method);
+  /**
+   * @param A in the numbering of the blocks. @param inner_iterations see MethodInSingle. @throws InvalidInput,
+   * DeviceError.
+   */
+  std::unique_ptr<Solver> make_solver(
+    const CrsMatrix<double> &A, Precision precision, Backend backend, int n_threads, const MakeMethod &make_method, int inner_iterations = 0);
 } // namespace leopard::command_line

@@ -371,7 +371,7 @@ namespace leopard::command_line
                                     cycles->description(),
                                     cycles->is_fixed_linear_map(),
                                     "cycles",
-                                    cycles_a_correction(cycles->memory_space()),
+                                    a.inner_iterations > 0 ? a.inner_iterations : cycles_a_correction(cycles->memory_space()),
                                     null_space_of(*cycles, A)};
       return make_mixed(std::move(system), make_inner_solver(std::move(cycles)), about);
     }
@@ -431,20 +431,12 @@ namespace leopard::command_line
       return is_asked_for ? a.async.schedule : Schedule::synchronous;
     }
 
-    /** Null: there is none. */
-    std::shared_ptr<Preconditioner<double>>
-    make_preconditioner_of(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log, OfPreconditioner &of)
+    /** One without levels. Null: there is none. */
+    template <typename Number>
+    std::shared_ptr<Preconditioner<Number>> make_one_level(const CrsMatrix<Number> &A, const Arguments &a, Backend backend, const Log &log)
     {
       if (a.preconditioner == "none")
         return nullptr;
-      if (a.preconditioner == "multigrid" && a.precision == Precision::mixed)
-        return make_cycles_in_single(A, a, backend, log, of);
-      if (a.preconditioner == "multigrid")
-        {
-          const std::shared_ptr<Multigrid<double>> multigrid = make_aggregation<double>(A, a, backend, log);
-          of.matrix                                          = multigrid->matrix_on_device();
-          return make_preconditioner<double>(multigrid);
-        }
       if (a.has_factors())
         {
           IncompleteOptions options;
@@ -455,7 +447,7 @@ namespace leopard::command_line
           options.solves.block_async          = a.async;
           options.solves.block_async.backend  = backend;
           options.solves.block_async.schedule = schedule_of_preconditioner(a, log);
-          const auto factors                  = make_incomplete_preconditioner<double>(A, options);
+          const auto factors                  = make_incomplete_preconditioner<Number>(A, options);
           log("factors", factors->description());
           if (!(factors->shift() <= a.largest_shift))
             throw InvalidInput("the incomplete factors are those of another matrix, with " + short_text(factors->shift(), 3) +
@@ -472,11 +464,71 @@ namespace leopard::command_line
       options.block_async         = &blocks;
       options.chebyshev.n_threads = a.async.n_threads;
       constexpr int n_iterations  = 2; // of those of which one does little
-      return make_preconditioner<double>(std::shared_ptr<Relaxation<double>>(method.make(A, options)), method.is_iterated ? n_iterations : 1);
+      return make_preconditioner<Number>(std::shared_ptr<Relaxation<Number>>(method.make(A, options)), method.is_iterated ? n_iterations : 1);
+    }
+
+    /** Null: there is none. */
+    std::shared_ptr<Preconditioner<double>>
+    make_preconditioner_of(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log, OfPreconditioner &of)
+    {
+      if (a.preconditioner != "multigrid")
+        return make_one_level<double>(A, a, backend, log);
+      if (a.precision == Precision::mixed)
+        return make_cycles_in_single(A, a, backend, log, of);
+      const std::shared_ptr<Multigrid<double>> multigrid = make_aggregation<double>(A, a, backend, log);
+      of.matrix                                          = multigrid->matrix_on_device();
+      return make_preconditioner<double>(multigrid);
+    }
+
+    /** @param M null: none. */
+    template <typename Number, typename Matrix>
+    std::unique_ptr<KrylovSolver<Number>>
+    make_krylov(const Matrix &A, const Arguments &a, const KrylovOptions &options, const std::shared_ptr<Preconditioner<Number>> &M)
+    {
+      constexpr int restart = 50;
+      return a.method_name == "cg" ? make_cg<Number>(A, CgOptions{options}, M) : make_fgmres<Number>(A, FgmresOptions{options, restart}, M);
+    }
+
+    /** Whether factors, and with them a preconditioner, differ from run to run. */
+    bool has_racing_sweeps(const Arguments &a)
+    {
+      return a.has_factors() && a.factor_sweeps > 0 && a.async.schedule != Schedule::synchronous;
+    }
+
+    /**
+     * For each correction, of which as few as single precision allows gain about equally many digits: fewer are spoilt
+     * by rounding.
+     */
+    double inner_tolerance(double tolerance)
+    {
+      constexpr double most_digits = 5.5, margin = 0.5;
+      return margin * std::pow(tolerance, 1. / std::ceil(-std::log10(tolerance) / most_digits));
+    }
+
+    /** The Krylov method and its preconditioner in single precision correct a solution in double. */
+    std::unique_ptr<Solver> make_mixed_krylov(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
+    {
+      const double                                 start = now();
+      const ScaledMatrix<float>                    low   = scaled_to<float>(A);
+      const std::shared_ptr<Preconditioner<float>> M     = make_one_level<float>(low.matrix, a, backend, log);
+      KrylovOptions                                options;
+      options.backend                             = backend;
+      options.n_threads                           = a.async.n_threads;
+      options.tolerance                           = inner_tolerance(a.criteria.relative_tolerance);
+      options.max_seconds                         = a.criteria.max_seconds;
+      options.max_iterations                      = a.inner_iterations > 0 ? a.inner_iterations : a.criteria.max_iterations;
+      std::shared_ptr<KrylovSolver<float>> krylov = make_krylov<float>(low.matrix, a, options, M);
+      const MethodInSingle                 about  = {krylov->name() + (M != nullptr ? " with " + M->name() : ""),
+                                                     "set up in " + seconds_since(start),
+                                                     !has_racing_sweeps(a) && (M == nullptr || M->is_fixed_linear_map()),
+                                                     "iterations"};
+      return make_mixed(make_outer_system<float>(A, low.scale, backend, a.async.n_threads), make_inner_solver(std::move(krylov)), about);
     }
 
     std::unique_ptr<Solver> make_krylov_method(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
+      if (a.precision == Precision::mixed && !a.has_multigrid())
+        return make_mixed_krylov(A, a, backend, log);
       const double                                  start = now();
       OfPreconditioner                              of;
       const std::shared_ptr<Preconditioner<double>> M = make_preconditioner_of(A, a, backend, log, of);
@@ -485,17 +537,12 @@ namespace leopard::command_line
       options.n_threads      = a.async.n_threads;
       options.max_iterations = a.criteria.max_iterations;
       options.keep_history   = true;
-      constexpr int restart  = 50;
-      const auto    make     = [=, &A, on_device = of.matrix, is_cg = a.method_name == "cg"](const StoppingCriteria &criteria) mutable {
-        options.tolerance    = criteria.relative_tolerance;
-        options.max_seconds  = criteria.max_seconds;
-        const auto make_with = [&](const auto &matrix) {
-          return is_cg ? make_cg<double>(matrix, CgOptions{options}, M) : make_fgmres<double>(matrix, FgmresOptions{options, restart}, M);
-        };
-        return on_device.n_rows > 0 ? make_with(on_device) : make_with(A);
+      const auto make        = [=, &A, on_device = of.matrix](const StoppingCriteria &criteria) mutable {
+        options.tolerance   = criteria.relative_tolerance;
+        options.max_seconds = criteria.max_seconds;
+        return on_device.n_rows > 0 ? make_krylov<double>(on_device, a, options, M) : make_krylov<double>(A, a, options, M);
       };
-      const bool sweeps_race = a.has_factors() && a.factor_sweeps > 0 && a.async.schedule != Schedule::synchronous;
-      return std::make_unique<KrylovMethod>(make, a.criteria, M.get(), std::move(of.null_space), start, !sweeps_race);
+      return std::make_unique<KrylovMethod>(make, a.criteria, M.get(), std::move(of.null_space), start, !has_racing_sweeps(a));
     }
   } // namespace
 

@@ -287,7 +287,7 @@ namespace leopard
     p.goal             = std::max(options.absolute_tolerance, options.tolerance * (p.norm_b > 0. ? p.norm_b : p.norm));
     p.digits           = std::min(options.digits, std::max(0.5, std::log10(p.norm / p.goal) + 0.3)); // no more than is wanted
     p.n                = options.inner_iterations > 0 ? options.inner_iterations : options.first_iterations;
-    const double first = p.norm;
+    const double first = p.norm, first_scaled = p.scaled;
     p.record(result);
     const auto end = [&](RefinementReason reason) {
       if (x != given_x)
@@ -303,7 +303,7 @@ namespace leopard
       {
         if (options.asked_to_stop && options.asked_to_stop())
           return end(RefinementReason::stopped);
-        p.most = options.max_iterations - (inner->counts() ? result.n_iterations : 0);
+        p.most = options.max_iterations - result.n_iterations;
         if (result.n_corrections == options.max_corrections || p.most <= 0)
           return end(RefinementReason::maximum);
         p.n = std::min(p.n, p.most);
@@ -314,7 +314,7 @@ namespace leopard
                                                                       : RefinementReason::no_progress);
         std::swap(x, other);
         if (result.n_corrections == 1)
-          predict(first, p, result);
+          predict(first, p.scaled / first_scaled, p, result);
         if (p.n_slow < 3 || reached(p.norm, p.goal))
           continue;
         if (is_at_rounding(x, p))
@@ -326,9 +326,9 @@ namespace leopard
   }
 
   template <typename Number>
-  void Refinement<Number>::predict(double first, const Progress &p, RefinementResult &result) const
+  void Refinement<Number>::predict(double first, double contraction, const Progress &p, RefinementResult &result) const
   {
-    result.inner_residual = p.norm / first;
+    result.inner_residual = contraction;
     const double each = is_fixed() ? result.inner_residual : std::pow(10., -options.digits), from = is_fixed() ? first : p.norm;
     const double further = p.goal > 0. ? std::log(p.goal / from) / std::log(each) : 0.;
     result.predicted     = (is_fixed() ? 0 : 1) + static_cast<int>(std::clamp(std::ceil(further), 0., 1e6));

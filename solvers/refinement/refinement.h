@@ -21,7 +21,7 @@ namespace leopard
       0; ///< of each correction, and fewer of the last where they will do; 0: as many as gain `digits`, which the first one measures
     int                   first_iterations = 20; ///< after which the first one is looked at
     double                digits           = 6.; ///< decimal digits that a correction is to gain, 6 to 8 in the paper; fewer where fewer are wanted
-    int                   max_iterations   = 10000; ///< of the inner solver, all corrections together, where it counts
+    int                   max_iterations   = 10000; ///< of the inner solver, all corrections together; one that does not count ends its correction
     std::function<bool()> asked_to_stop    = {};    ///< looked at before each correction, and every 100 inner iterations
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
@@ -51,7 +51,7 @@ namespace leopard
     std::vector<int> inner_iterations;       ///< of each correction
     double           residual          = 0.; ///< ||b - A x||_2 of the x that is returned, computed from it in double precision; units of b
     double           relative_residual = 0.; ///< the same divided by ||b||_2
-    double           inner_residual    = 0.; ///< factor by which the first correction reduced it, eps_inner (dimensionless)
+    double           inner_residual    = 0.; ///< factor by which the first correction reduced it, of the scaled equations, eps_inner (dimensionless)
     /**
      * Corrections that the first one lets expect: ceil(log(eps) / log(eps_inner)) (thesis, equation 2.10), or with
      * measured inner iterations `digits` each.
@@ -129,7 +129,7 @@ namespace leopard
     void plan(double contraction, int done, bool is_first, Progress &progress) const;
     /** How many of inner_iterations the next correction needs, if it is to be the last; else all of them. */
     int  enough_to_end(double contraction, int done, const Progress &progress) const;
-    void predict(double first, const Progress &progress, RefinementResult &result) const;
+    void predict(double first, double contraction, const Progress &progress, RefinementResult &result) const;
     /** Whether ||b - A x|| is some roundings of || |A| |x| + |b| ||. */
     bool is_at_rounding(const double *x, const Progress &progress);
 
