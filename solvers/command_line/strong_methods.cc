@@ -2,6 +2,7 @@
 #include "strong_methods.h"
 
 #include "../base/errors.h"
+#include "../base/machine_memory.h"
 #include "../base/norms.h"
 #include "../base/stopwatch.h"
 #include "../base/words.h"
@@ -22,7 +23,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <unistd.h>
 #include <utility>
 
 namespace leopard::command_line
@@ -269,7 +269,7 @@ namespace leopard::command_line
         constexpr double of_lu = 4.;
         const double     work  = of_lu * cholesky_operations(A) * A.n_entries();
         const double     bytes = of_lu * 12. * std::sqrt(work / of_lu * A.n_rows);
-        const double     half  = 0.5 * static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+        const double     half  = 0.5 * machine_memory();
         const auto       text  = [](double operations, double memory) {
           return short_text(operations, 1) + " multiplications and " + short_text(memory / 1e9, 2) + " GB";
         };
@@ -440,8 +440,11 @@ namespace leopard::command_line
       if (a.has_factors())
         {
           IncompleteOptions options;
-          options.factors.kind                = a.preconditioner == "ic" ? FactorKind::ic : FactorKind::ilu;
-          options.factors.fill_level          = a.fill_level;
+          options.factors.kind        = a.preconditioner == "ic" ? FactorKind::ic : FactorKind::ilu;
+          options.factors.fill_level  = a.fill_level;
+          options.factors.report_fill = [&log](double n_entries, double bytes) {
+            log("fill", short_text(n_entries, 3) + " entries of the factors, about " + short_text(bytes / 1e9, 2) + " GB while they are made");
+          };
           options.n_sweeps                    = a.factor_sweeps;
           options.solves                      = a.triangular;
           options.solves.block_async          = a.async;

@@ -1378,6 +1378,7 @@ class Combined(Program):
                 for level in (0, 1, 3):
                     n, said = self.n_iterations(*options, "--fill", str(level))
                     self.assertIn(f"{options[3].upper()}({level}), ", said)
+                    self.assertEqual(re.search(r"fill +\d\S* entries of the factors, about \S+ GB while they are made", said) is not None, level > 0)
                     counts.append(n)
                 self.assertEqual(counts[0], self.n_iterations(*options)[0])
                 self.assertLess(counts[1], 0.95 * counts[0])
