@@ -9,7 +9,7 @@ import re
 
 from . import published
 from .experiments import BOUNDED, COUNTS, HELMHOLTZ, MATRICES, NEWTON_COUNTS, OMEGA_SEEDS, SCHEDULES
-from .verdicts import OPEN, REFUTED, Line, agree, decide, decide_times, near, of_study
+from .verdicts import CONFIRMED, OPEN, REFUTED, Line, agree, decide, decide_times, finite, near, of_study
 
 ON_GPU = "a statement on GPUs: needs --gpu"
 SHOWN = {"Chem97ZtZ": "Chem97ZtZ (reconstructed)", "trefethen": "Trefethen_2000"}
@@ -61,6 +61,26 @@ class Found:
                 line = line.because(self.unless)
             found.append(on_gpu(result, line) if self.gpu and re.search(self.gpu, claim) else line)
         return found
+
+
+class OfStarts(Found):
+    """
+    Findings that divide the difference of two starts by that of two iterations: where the starts of Algorithm 16 and of
+    block-CRS, each measured once, are within a quarter of each other, they vary by as much, and nothing is decided.
+    """
+
+    def __call__(self, result):
+        _, _, rows = result.table("chaotic.csv", "Plain CRS and block-CRS")
+        starts = {(row[0], row[1]): number(r"^(.*)$", row[6]) for row in rows}
+        lines = []
+        for line in super().__call__(result):
+            of = re.search(r"async-\(\d+\)", line.claim)
+            crs, block = (starts.get((of and of[0], kept), math.nan) for kept in ("plain CRS, Algorithm 16", "block-CRS, double"))
+            apart = finite(crs, block) and abs(block - crs) > 0.25 * max(crs, block)
+            decided = line.verdict in (CONFIRMED, REFUTED) and not line.ours.startswith("never")
+            lines.append(line if apart or not decided else line.because(
+                f"the starts, {g(crs, 3)} and {g(block, 3)} s, are as far apart as from one run to another"))
+        return lines
 
 
 def number(pattern, text):

@@ -309,7 +309,7 @@ THESIS = (
               "the class block."),
     nothing("T Figure 4.15", "block-CRS"),
     item("T Table 4.8", "CRS and block-CRS, A318", ("storage", Found("T Table 4.8", gpu="^")),
-         ("storage", Found("T section 4.9", gpu="conversion")), see=(SOLVERS,),
+         ("storage", checks.OfStarts("T section 4.9", gpu="conversion")), see=(SOLVERS,),
          tables=(Made("storage", "", tables.storage,
                       ("method", "storage", "published, an iteration (s)", "ours", "published less (%)", "ours",
                        "published start (s)", "ours", "pays after, from published", "ours"),

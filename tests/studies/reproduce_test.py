@@ -273,6 +273,22 @@ class StoreTest(unittest.TestCase):
             self.assertEqual(run.commit(programs[:1]), "abcdef1")
             self.assertEqual(run.commit(programs), "abcdef1, abcdef2-dirty")
 
+    # fails if starts that vary by more than they differ decide, or if clear ones do not
+    def test_starts_that_are_too_near(self):
+        row = "async-(5),{},1,1,-,-,{},1,-,-,1\n"
+        heads = ",".join("abcdefghijk") + "\n"
+        for crs, block, measured, verdict in (("0.740", "0.706", "0.0 iterations", OPEN), ("0.7", "2.8", "3.1 iterations", CONFIRMED),
+                                              ("nan", "2.8", "3.1 iterations", OPEN), ("0.7", "0.7", "never", CONFIRMED)):
+            with self.subTest(crs), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder)
+                (path / "chaotic.csv").write_text(
+                    '"Plain CRS and block-CRS, x"\n' + heads + row.format('"plain CRS, Algorithm 16"', crs)
+                    + row.format('"block-CRS, double"', block) + "\nFindings\nsource,finding,verdict,measured\n"
+                    f"T section 4.9,the conversion pays after at most 4 iterations of async-(5),holds,{measured}\n")
+                (path / "result.json").write_text('{"device": "cuda"}')
+                lines = checks.OfStarts("T section 4.9", gpu="conversion")(store.Result(path))
+                self.assertEqual([line.verdict for line in lines], [verdict])
+
     # fails if a failed repetition takes away the older result
     def test_a_failed_repetition_leaves_the_older_result(self):
         with tempfile.TemporaryDirectory() as folder:
