@@ -161,7 +161,7 @@ namespace leopard
     int    at_best = done, looks_since = 0;
     double best = p.own;
     p.rate      = std::pow(p.own, 1. / done);
-    while (p.own > std::pow(10., -p.digits) && p.own < 1e3 && done < p.most)
+    while (p.own > std::pow(10., -p.digits) && p.own < 1e3 && !p.is_exact && done < p.most)
       {
         // as many again, since residuals fall faster in the beginning than later; fewer where that is enough
         const double needed = p.rate < 1. ? (p.digits + std::log10(p.own)) / -std::log10(p.rate) : done;
@@ -169,8 +169,6 @@ namespace leopard
         const int    more   = iterate(n, false);
         done += more;
         look(p);
-        if (p.is_exact && !(p.own < 0.5 * best)) // roundings; of a matrix whose rows differ much only the second look tells
-          break;
         if (p.own < best)
           {
             p.rate      = std::pow(p.own / best, 1. / (done - at_best));
