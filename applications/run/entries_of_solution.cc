@@ -254,8 +254,7 @@ namespace leopard::entry_rows
     {
       const std::string &backend  = is_study(r) ? r.parameters.smoother_study.backend : r.parameters.linear_solver.backend;
       const bool         threaded = is_study(r) || r.fused || uses_block_async(r) || r.parameters.linear_solver.uses_multigrid() ||
-                            r.parameters.linear_solver.uses_aggregation() || r.parameters.linear_solver.is_algebraic() ||
-                            r.parameters.linear_solver.refines();
+                            r.parameters.linear_solver.is_algebraic() || r.parameters.linear_solver.refines();
       return first(if_(backend == "cuda" || backend == "reference", "the backend is " + backend),
                    if_(!threaded, "of the solvers async, multigrid, aggregation, ilu, ic, refinement and the fused time loop use threads"));
     }
