@@ -3,6 +3,8 @@
 
 #include "communication.h"
 
+#include <string>
+
 namespace leopard
 {
   /**
@@ -18,5 +20,7 @@ namespace leopard
      * true, on all ranks, before the next visit begins.
      */
     virtual bool all_are_done() = 0;
+    /** The text of the first rank whose text is not empty; empty if there is none. Collective. */
+    virtual std::string first_error(const std::string &text) const = 0;
   };
 } // namespace leopard

@@ -2,8 +2,10 @@
 #include "with_ghosts.h"
 
 #include "../base/errors.h"
+#include "../device/device.h"
 
 #include <exception>
+#include <string>
 #include <thread>
 
 namespace leopard
@@ -38,31 +40,35 @@ namespace leopard
   FreeIterations iterate_freely(
     Relaxation<Number> &relaxation, Number *x, const Number *b, int n, const Communication<Number> &communication, FreeExchange<Number> &exchange)
   {
-    int                done = 0;
-    std::exception_ptr error; // of this rank, which then stands still: others may be under way
+    const MemorySpace space = relaxation.memory_space();
+    int               done  = 0;
+    std::string       error; // of this rank, which then stands still: others may be under way
     for (bool all_are_done = n == 0; !all_are_done;)
       {
-        if (error != nullptr || done / (1 + most_more) >= n)
+        const bool stands_still = done / (1 + most_more) >= n;
+        if (!error.empty() || stands_still)
           std::this_thread::yield();
-        else
+        if (error.empty())
           try
             {
               if (done > 0)
-                exchange.update_ghosts(x, relaxation.memory_space());
-              relaxation.iterate(x, b, 1);
-              ++done;
+                exchange.update_ghosts(x, space);
+              if (!stands_still)
+                {
+                  relaxation.iterate(x, b, 1);
+                  if (space == MemorySpace::device)
+                    device::wait(); // what is only asked for is not done
+                  ++done;
+                }
             }
-          catch (...)
+          catch (const std::exception &exception)
             {
-              error = std::current_exception();
+              error = exception.what();
             }
-        all_are_done = (done >= n || error != nullptr) && exchange.all_are_done();
+        all_are_done = (done >= n || !error.empty()) && exchange.all_are_done();
       }
-    const bool any_failed = communication.max(error != nullptr ? 1. : 0.) > 0.;
-    if (error != nullptr)
-      std::rethrow_exception(error);
-    if (any_failed)
-      throw Error("another rank has failed in an asynchronous iteration, and says why\n  expected: no error on any rank");
+    if (error = exchange.first_error(error); !error.empty())
+      throw Error(error);
     FreeIterations result;
     result.minimum = -static_cast<int>(communication.max(-done));
     result.maximum = static_cast<int>(communication.max(done));

@@ -31,9 +31,10 @@ namespace leopard
 
   /**
    * At least n global iterations on each rank, between which nobody waits: ghosts are those that have arrived, and a
-   * rank that is faster goes on until all ranks have done n, so that it may do up to (1 + most_more) n. Then it stands
-   * still, as values that do not change give it nothing more to do. A visit of the exchange has begun and ghosts are
-   * current. Collective. @throws on all ranks what one throws: there the same, elsewhere Error.
+   * rank that is faster goes on until all ranks have done n, so that it may do up to (1 + most_more) n. Then it does no
+   * more but send and take values, so that the processor is free for others. A visit of the exchange has begun and
+   * ghosts are current. Collective. @throws Error on all ranks, with the text of the first one on which there is an
+   * exception.
    */
   template <typename Number>
   FreeIterations iterate_freely(

@@ -84,9 +84,10 @@ namespace leopard
       : exchange(connect(ghosts.pattern, duplicate(ghosts.comm)))
     {
     }
-    void begin() override { exchange->begin(); }
-    void update_ghosts(Number *x, MemorySpace space) override { exchange->update_loosely(x, space); }
-    bool all_are_done() override { return exchange->all_are_done(); }
+    void        begin() override { exchange->begin(); }
+    void        update_ghosts(Number *x, MemorySpace space) override { exchange->update_loosely(x, space); }
+    bool        all_are_done() override { return exchange->all_are_done(); }
+    std::string first_error(const std::string &text) const override { return exchange->first_error(text); }
 
   private:
     const std::unique_ptr<MpiExchange> exchange;

@@ -3,6 +3,7 @@
 
 #include "../../base/errors.h"
 #include "../../matrix/crs_matrix.h"
+#include "mpi_transport.h"
 
 #include <algorithm>
 #include <cstring>
@@ -222,6 +223,20 @@ namespace leopard
     int done = 0;
     MPI_Test(&all_done, &done, MPI_STATUS_IGNORE);
     return done != 0;
+  }
+
+  std::string MpiExchange::first_error(const std::string &text) const
+  {
+    const int rank = rank_in(*comm), n_ranks = size_of(*comm);
+    int       first = text.empty() ? n_ranks : rank;
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, *comm);
+    if (first == n_ranks)
+      return "";
+    int length = static_cast<int>(text.size());
+    MPI_Bcast(&length, 1, MPI_INT, first, *comm);
+    std::string result = rank == first ? text : std::string(length, ' ');
+    MPI_Bcast(result.data(), length, MPI_CHAR, first, *comm);
+    return result;
   }
 
   void MpiExchange::exchange_loosely(const Vector &v, MemorySpace in)

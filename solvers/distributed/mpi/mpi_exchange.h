@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace leopard
@@ -62,6 +63,8 @@ namespace leopard
     void begin() override;
     /** See FreeExchange::all_are_done(). */
     bool all_are_done();
+    /** See FreeExchange::first_error(). */
+    std::string first_error(const std::string &text) const;
 
   protected:
     void exchange(const Vector &v) override { exchange(v, space); }
