@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "../device/device.h"
 
+#include <chrono>
 #include <exception>
 #include <string>
 #include <thread>
@@ -47,7 +48,7 @@ namespace leopard
       {
         const bool stands_still = done / (1 + most_more) >= n;
         if (!error.empty() || stands_still)
-          std::this_thread::yield();
+          std::this_thread::sleep_for(std::chrono::microseconds(10));
         if (error.empty())
           try
             {

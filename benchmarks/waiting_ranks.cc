@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time to a residual on ranks that wait for one another's values and on ranks that do not, where something disturbs
+// them; and what a message between two of them takes: mpirun -n 2 waiting_ranks
+#include <solvers/base/errors.h>
+#include <solvers/base/stopwatch.h>
+#include <solvers/block_async/block_async.h>
+#include <solvers/distributed/mpi/distributed_rows.h>
+#include <solvers/distributed/mpi/ghost_exchange.h>
+#include <solvers/distributed/mpi/mpi_transport.h>
+#include <solvers/matrix/generators.h>
+#include <solvers/relaxation/with_ghosts.h>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <thread>
+#include <vector>
+
+namespace
+{
+  using namespace leopard;
+
+  int rank = 0, n_ranks = 1;
+
+  template <typename... Arguments>
+  void print(const char *format, Arguments... arguments)
+  {
+    if (rank == 0)
+      {
+        std::printf(format, arguments...);
+        std::fflush(stdout);
+      }
+  }
+
+  void sleep(double seconds)
+  {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  }
+
+  double median(std::vector<double> values)
+  {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+  }
+
+  struct Settings
+  {
+    int    size = 512, block_size = 256, local_iterations = 5, test_every = 20, runs = 3;
+    double tolerance = 1e-2;
+  };
+
+  /** What is not as usual, of the last rank but for the first two. */
+  struct Disturbance
+  {
+    const char *text;
+    double      part      = 0.; ///< of the rows that the first rank has; 0: all ranks have as many
+    double      delay     = 0.; ///< seconds that values are on their way from rank to rank
+    double      slow_down = 1.; ///< how many times as long iterations take
+    double      stop      = 0.; ///< seconds that it stands still, once
+    double      lost      = 0.; ///< part of its values that become 0, once
+  };
+
+  const std::vector<Disturbance> disturbances = {{"none"},
+                                                 {"60 percent of the rows on the first rank", 0.6},
+                                                 {"a link that delays by 1 ms", 0., 1e-3},
+                                                 {"a link that delays by 10 ms", 0., 1e-2},
+                                                 {"a rank that takes twice as long", 0., 0., 2.},
+                                                 {"a rank that takes ten times as long", 0., 0., 10.},
+                                                 {"a rank that stops for a second", 0., 0., 1., 1.},
+                                                 {"a rank that loses half of its values", 0., 0., 1., 0., 0.5}};
+
+  /** Lets them happen between two iterations of this rank, in each solve anew. */
+  class Events
+  {
+  public:
+    Events(const Disturbance &disturbance_, int n_rows_)
+      : disturbance(disturbance_)
+      , n_rows(n_rows_)
+    {
+    }
+
+    /** @param after seconds from now on: what happens once happens then. */
+    void start(double after)
+    {
+      iterates_since = now();
+      happens_at     = iterates_since + after;
+    }
+
+    void before_exchange(double *x)
+    {
+      if (rank < n_ranks - 1)
+        return;
+      sleep((disturbance.slow_down - 1.) * (now() - iterates_since));
+      if (now() < happens_at)
+        return;
+      happens_at = std::numeric_limits<double>::infinity();
+      sleep(disturbance.stop);
+      std::fill_n(x, static_cast<int>(disturbance.lost * n_rows), 0.);
+    }
+
+    void after_exchange() { iterates_since = now(); }
+
+    double delay() const { return disturbance.delay; }
+
+  private:
+    const Disturbance &disturbance;
+    const int          n_rows;
+    double             iterates_since = 0., happens_at = 0.;
+  };
+
+  /** Ghosts that are waited for, and all that has to do with tests of the residual. */
+  class WaitedFor : public Communication<double>
+  {
+  public:
+    WaitedFor(const GhostExchange<double> &ghosts_, Events &events_)
+      : ghosts(ghosts_)
+      , events(events_)
+    {
+    }
+    void update_ghosts(double *x, MemorySpace space) const override
+    {
+      events.before_exchange(x);
+      ghosts.update_ghosts(x, space);
+      sleep(events.delay());
+      events.after_exchange();
+    }
+    double sum(double value) const override { return ghosts.sum(value); }
+    double max(double value) const override { return ghosts.max(value); }
+    bool   is_distributed() const override { return true; }
+    bool   has_ghosts() const override { return true; }
+
+  private:
+    const GhostExchange<double> &ghosts;
+    Events                      &events;
+  };
+
+  /** Ghosts that are not. On a link that delays, the next values are sent when the last ones have arrived. */
+  class NotWaitedFor : public FreeExchange<double>
+  {
+  public:
+    NotWaitedFor(const GhostExchange<double> &ghosts, Events &events_, int n_rows_, int n_ghosts)
+      : exchange(ghosts.free())
+      , events(events_)
+      , n_rows(n_rows_)
+      , before(n_ghosts)
+      , on_their_way(n_ghosts)
+    {
+    }
+    void begin() override
+    {
+      exchange->begin();
+      arrive_at = 0.;
+    }
+    void update_ghosts(double *x, MemorySpace space) override
+    {
+      events.before_exchange(x);
+      if (events.delay() == 0.)
+        exchange->update_ghosts(x, space);
+      else
+        update_late(x, space);
+      events.after_exchange();
+    }
+    bool        all_are_done() override { return exchange->all_are_done(); }
+    std::string first_error(const std::string &text) const override { return exchange->first_error(text); }
+
+  private:
+    void update_late(double *x, MemorySpace space)
+    {
+      double *const ghosts = x + n_rows;
+      if (arrive_at > 0. && now() < arrive_at)
+        return;
+      if (arrive_at > 0.)
+        std::copy(on_their_way.begin(), on_their_way.end(), ghosts);
+      std::copy_n(ghosts, before.size(), before.begin());
+      exchange->update_ghosts(x, space);
+      std::copy_n(ghosts, before.size(), on_their_way.begin());
+      std::copy(before.begin(), before.end(), ghosts);
+      arrive_at = now() + events.delay();
+    }
+
+    const std::unique_ptr<FreeExchange<double>> exchange;
+    Events                                     &events;
+    const int                                   n_rows;
+    std::vector<double>                         before, on_their_way;
+    double                                      arrive_at = 0.; ///< 0: nothing is on its way
+  };
+
+  /** A rank's rows of five_point_matrix() with delta = 0.01; b = 1. */
+  class Part
+  {
+  public:
+    Part(const Settings &settings_, const Disturbance &disturbance)
+      : settings(settings_)
+      , own(own_range(n_own(settings.size * settings.size, disturbance.part), MPI_COMM_WORLD))
+      , rows(rows_of(five_point_matrix(settings.size, settings.size, 0.01)))
+      , numbers(rows.ghosts(own))
+      , ghosts(own, numbers, MPI_COMM_WORLD)
+      , relaxation(rows.number(own, numbers), options())
+      , events(disturbance, own.n())
+      , waited_for(ghosts, events)
+      , not_waited_for(ghosts, events, own.n(), static_cast<int>(numbers.size()))
+      , x(relaxation.n_columns())
+      , b(own.n(), 1.)
+    {
+    }
+
+    /** From x = 0. @param after see Events::start(). @throws ConvergenceFailure. */
+    SolveResult solve(bool waits, double after)
+    {
+      StoppingCriteria criteria;
+      criteria.relative_tolerance = settings.tolerance;
+      criteria.test_every         = settings.test_every;
+      criteria.max_iterations     = 100000;
+      criteria.stagnation_tests   = 0;
+      std::fill(x.begin(), x.end(), 0.);
+      MPI_Barrier(MPI_COMM_WORLD);
+      events.start(after);
+      const SolveResult result = waits ? leopard::solve(relaxation, x.data(), b.data(), criteria, waited_for)
+                                       : leopard::solve(relaxation, x.data(), b.data(), criteria, waited_for, not_waited_for);
+      if (result.status != SolveStatus::converged)
+        throw ConvergenceFailure("the tolerance is not reached within " + std::to_string(criteria.max_iterations) +
+                                 " iterations\n  expected: a smaller --size or a larger --tolerance");
+      return result;
+    }
+
+  private:
+    static int n_own(int n, double part)
+    {
+      const double of_first = part > 0. ? part : 1. / n_ranks;
+      const auto   begin    = [&](int r) { return static_cast<int>(r == 0 ? 0. : n * (of_first + (1. - of_first) * (r - 1) / (n_ranks - 1)) + 0.5); };
+      return begin(rank + 1) - begin(rank);
+    }
+
+    DistributedRows rows_of(const CrsMatrix<double> &A) const
+    {
+      DistributedRows result;
+      for (int i = own.first(); i < own.first() + own.n(); ++i)
+        {
+          result.columns.insert(result.columns.end(), A.columns.begin() + A.row_offsets[i], A.columns.begin() + A.row_offsets[i + 1]);
+          result.values.insert(result.values.end(), A.values.begin() + A.row_offsets[i], A.values.begin() + A.row_offsets[i + 1]);
+          result.row_offsets.push_back(static_cast<int>(result.columns.size()));
+        }
+      return result;
+    }
+
+    BlockAsyncOptions options() const
+    {
+      BlockAsyncOptions result;
+      result.backend          = Backend::host;
+      result.n_threads        = 1;
+      result.block_size       = settings.block_size;
+      result.local_iterations = settings.local_iterations;
+      return result;
+    }
+
+    const Settings             &settings;
+    const OwnRange              own;
+    const DistributedRows       rows;
+    const std::vector<int>      numbers; ///< of ghosts
+    const GhostExchange<double> ghosts;
+    BlockAsync<double>          relaxation;
+    Events                      events;
+    WaitedFor                   waited_for;
+    NotWaitedFor                not_waited_for;
+    std::vector<double>         x, b;
+  };
+
+  /** Between the last two tests the logarithm of the residual is taken as linear. */
+  double seconds_to(double tolerance, const SolveResult &result)
+  {
+    const std::size_t n    = result.history_residuals.size();
+    const double      goal = tolerance * result.initial_residual; // of x = 0: the norm of b
+    const double      from = result.history_residuals[n - 2], to = result.history_residuals[n - 1];
+    const double      before = result.history_seconds[n - 2];
+    return before + std::log(from / goal) / std::log(from / to) * (result.history_seconds[n - 1] - before);
+  }
+
+  /** Medians of what was measured in one way. */
+  struct Way
+  {
+    std::vector<double> seconds, fewest, most;
+
+    void add(double tolerance, const SolveResult &result)
+    {
+      double slowest = seconds_to(tolerance, result); // the same moment, but for clocks
+      MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      seconds.push_back(slowest);
+      fewest.push_back(result.min_iterations);
+      most.push_back(result.n_iterations);
+    }
+  };
+
+  void measure_disturbances(const Settings &settings)
+  {
+    print("five-point %d x %d, async-(%d) in blocks of %d rows, a thread a rank, to a relative residual of %.0e, tests every %d, medians of %d runs\n"
+          "(once is after half the time without disturbance; iterations: of the rank that did the fewest, the most)\n\n",
+          settings.size,
+          settings.size,
+          settings.local_iterations,
+          settings.block_size,
+          settings.tolerance,
+          settings.test_every,
+          settings.runs);
+    print("| disturbance | waiting (ms) | iterations | not waiting (ms) | iterations | waiting / not |\n|---|---|---|---|---|---|\n");
+    double half_time[2] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    for (const Disturbance &disturbance : disturbances)
+      {
+        Part part(settings, disturbance);
+        Way  ways[2]; // not waiting, waiting
+        for (int run = 0; run < settings.runs; ++run)
+          for (const bool waits : {true, false})
+            ways[waits].add(settings.tolerance, part.solve(waits, half_time[waits]));
+        if (&disturbance == &disturbances.front())
+          for (const bool waits : {true, false})
+            half_time[waits] = 0.5 * median(ways[waits].seconds);
+        const double waiting = median(ways[true].seconds), free = median(ways[false].seconds);
+        print("| %s | %.0f | %.0f | %.0f | %.0f to %.0f | %.2f |\n",
+              disturbance.text,
+              1e3 * waiting,
+              median(ways[true].most),
+              1e3 * free,
+              median(ways[false].fewest),
+              median(ways[false].most),
+              waiting / free);
+      }
+  }
+
+  /** Half of the time there and back between the first two ranks. */
+  double seconds_of_message(int n_bytes, int n_messages)
+  {
+    std::vector<char>   message(n_bytes);
+    std::vector<double> seconds;
+    const int           other = 1 - rank;
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; rank < 2 && i < n_messages; ++i)
+      {
+        const double start = now();
+        if (rank == 0)
+          MPI_Send(message.data(), n_bytes, MPI_CHAR, other, 0, MPI_COMM_WORLD);
+        MPI_Recv(message.data(), n_bytes, MPI_CHAR, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == 1)
+          MPI_Send(message.data(), n_bytes, MPI_CHAR, other, 0, MPI_COMM_WORLD);
+        seconds.push_back(0.5 * (now() - start));
+      }
+    MPI_Barrier(MPI_COMM_WORLD);
+    return seconds.empty() ? 0. : median(seconds);
+  }
+
+  void measure_messages()
+  {
+    constexpr int small = 8, row = 512 * 8, large = 1 << 20;
+    const double  of_small = seconds_of_message(small, 5000), of_row = seconds_of_message(row, 5000), of_large = seconds_of_message(large, 200);
+    print("\nA message from the first rank to the second (half of there and back, medians): %d bytes %.2f us, %d bytes %.2f us, %d bytes %.0f us\n",
+          small,
+          1e6 * of_small,
+          row,
+          1e6 * of_row,
+          large,
+          1e6 * of_large);
+  }
+} // namespace
+
+int main(int argc, char **argv)
+{
+  MPI_Init(&argc, &argv);
+  rank    = rank_in(MPI_COMM_WORLD);
+  n_ranks = size_of(MPI_COMM_WORLD);
+  Settings settings;
+  CLI::App app("Time to a residual on ranks that wait for one another's values and on ranks that do not: mpirun -n 2 waiting_ranks");
+  app.add_option("--size", settings.size, "nodes a side of the grid")->check(CLI::Range(8, 4096));
+  app.add_option("--block-size", settings.block_size, "rows a block")->check(CLI::PositiveNumber);
+  app.add_option("--local-iterations", settings.local_iterations, "local iterations a global one")->check(CLI::PositiveNumber);
+  app.add_option("--test-every", settings.test_every, "global iterations between two tests of the residual")->check(CLI::PositiveNumber);
+  app.add_option("--tolerance", settings.tolerance, "of the residual, relative to b")->check(CLI::Range(1e-12, 0.5));
+  app.add_option("--runs", settings.runs, "solves of each kind, in turns")->check(CLI::PositiveNumber);
+  int code = 0;
+  try
+    {
+      app.parse(argc, argv);
+      if (n_ranks < 2)
+        throw InvalidInput("there is one rank\n  expected: several (mpirun -n 2 waiting_ranks)");
+      print("%d ranks, %u cores\n", n_ranks, std::thread::hardware_concurrency());
+      measure_disturbances(settings);
+      measure_messages();
+    }
+  catch (const CLI::ParseError &error)
+    {
+      code = rank == 0 ? app.exit(error) : error.get_exit_code();
+    }
+  catch (const std::exception &error)
+    {
+      std::fprintf(stderr, "error on rank %d: %s\n", rank, error.what());
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+  MPI_Finalize();
+  return code;
+}
