@@ -207,7 +207,8 @@ namespace leopard
         , local(std::make_unique<LocalRelaxation>(parameters_, A, levels_, comm_, parameters_.tunes() && !is_to_be_tuned))
         , on_device(local->relaxation->memory_space() == MemorySpace::device)
       {
-        make_free();
+        if (!parameters.wait_for_ghosts && parameters.can_go_without_waiting() && local->exchange.has_ghosts())
+          free = local->exchange.free();
         if (on_device)
           {
             device_x.reinit(local->relaxation->n_columns());
@@ -220,10 +221,7 @@ namespace leopard
       void update_values() override
       {
         if (is_to_be_tuned) // with the first values that are solved with, before which A is that of diffusion alone
-          {
-            local = std::make_unique<LocalRelaxation>(parameters, local->A, levels, comm, true);
-            make_free();
-          }
+          local = std::make_unique<LocalRelaxation>(parameters, local->A, levels, comm, true);
         else
           local->update_values();
         is_to_be_tuned = false;
@@ -281,13 +279,6 @@ namespace leopard
       nlohmann::json report() const override { return local->report(); }
 
     private:
-      /** After `local`. */
-      void make_free()
-      {
-        if (!parameters.wait_for_ghosts && parameters.can_go_without_waiting() && local->exchange.has_ghosts())
-          free = local->exchange.free();
-      }
-
       const LinearSolverParameters         &parameters;
       MPI_Comm                              comm;
       const LevelSource                    *levels;

@@ -566,6 +566,11 @@ namespace leopard::command_line
     check_numbers(a);
     if (a.has("--gpus"))
       {
+        if (!a.is_relaxation() || !a.method().has_blocks || a.method().corrects)
+          contradiction("--gpus",
+                        words_of_method(a),
+                        "it with --method async, or one GPU (--backend cuda); other methods have several GPUs in the program leopard: mpirun, a "
+                        "rank for each GPU");
         for (int gpu = 0; gpu < a.n_gpus; ++gpu)
           a.gpus.devices.push_back(gpu);
         if (a.backend == "host" || a.backend == "reference")
