@@ -211,7 +211,8 @@ namespace leopard
       Bool(),
       "Several ranks, async as solver in double precision: false lets ranks go on between two tests of the residual with what has arrived of "
       "their neighbours' values; a rank that is faster does more iterations meanwhile, up to five times as many. Residuals are true ones, of the "
-      "newest values. Needs the schedule chaotic, and the backend host or cuda.");
+      "newest values. It pays where messages take long; ranks that share a GPU should wait (doc/scaling.md). Needs the schedule chaotic, and the "
+      "backend host or cuda.");
     prm.leave_subsection();
     multigrid.declare(prm);
   }

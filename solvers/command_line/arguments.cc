@@ -550,11 +550,9 @@ namespace leopard::command_line
             a.given_for_async.push_back("--" + option->get_lnames().front());
         }
     if (!a.has("--method"))
-      {
-        a.asks_for_async = what_asks_for_async(a);
-        if (a.analyze || !a.asks_for_async.empty())
-          a.method_name = "async";
-      }
+      a.asks_for_async = what_asks_for_async(a);
+    if (!a.asks_for_async.empty() || (a.analyze && !a.has("--method")))
+      a.method_name = "async";
     if (a.async.overlap != Overlap::none && !a.has("--overlap-percent"))
       a.async.overlap_percent = usual_overlap_percent;
 
@@ -567,10 +565,8 @@ namespace leopard::command_line
     if (a.has("--gpus"))
       {
         if (!a.is_relaxation() || !a.method().has_blocks || a.method().corrects)
-          contradiction("--gpus",
-                        words_of_method(a),
-                        "it with --method async, or one GPU (--backend cuda); other methods have several GPUs in the program leopard: mpirun, a "
-                        "rank for each GPU");
+          contradiction(
+            "--gpus", words_of_method(a), "--method async, or --backend cuda; for other methods the program leopard: mpirun, a rank a GPU");
         for (int gpu = 0; gpu < a.n_gpus; ++gpu)
           a.gpus.devices.push_back(gpu);
         if (a.backend == "host" || a.backend == "reference")
@@ -585,10 +581,9 @@ namespace leopard::command_line
     check_paths(a);
     if (a.method().has_blocks)
       a.async.validate();
-    if (a.n_gpus > 0)
+    if (BlockAsyncOptions options = a.async; a.n_gpus > 0)
       {
-        BlockAsyncOptions options = a.async;
-        options.backend           = Backend::cuda;
+        options.backend = Backend::cuda;
         a.gpus.validate(options);
       }
     if (!a.method().has_blocks)

@@ -1711,7 +1711,7 @@ class BadInput(Program):
                               (["--gpus", "2", "--backend", "host"], "--gpus is given with --backend host"),
                               (["--gpus", "2", "--method", "cg"], "--gpus is given with --method cg"),
                               (["--gpus", "2", "--method", "cg", "--preconditioner", "async"], "--gpus is given with --method cg --preconditioner async"),
-                              (["--gpus", "2", "--method", "async-refinement"], "other methods have several GPUs in the program leopard: mpirun"),
+                              (["--gpus", "2", "--method", "async-refinement"], "for other methods the program leopard: mpirun"),
                               (["--gpus", "2", "--tune"], "--gpus is given with --tune"),
                               (["--gpus", "2", "--exchange", "dk", "--wait"], "--wait is true for the exchange dk"),
                               (["--gpus", "2", "--shares", "1"], "--shares is a list of 1 for 2 GPUs"), (["--gpus", "2", "--shares", "1,nan"], "--shares is a list with nan"),
