@@ -13,7 +13,7 @@ if(LEOPARD_SANITIZER)
     "*MultigridConvergence.FactorOf*:*MultigridOldValues*:*Prediction.OfConvergence*:*Eigenvalues.*:*RealMatrixAnalysis*:*Chebyshev.Needs*"
     "*Chebyshev.Estimates*:*MomentumThatIsChosen*:AggregationOfSystems.IterationsDo*:AggregationOfSystems.FollowsStrong*"
     "*Incomplete.FactorsMakeConjugate*:*CorrectionsTest.EverySchedule*:*CorrectionsTest.ReachTheAccuracy*:*CorrectionsTest.InDoubleAreAsync*:*ManyStepsKeep*"
-    "*Stencils.SolutionIsAFixedPoint*:*SinglePrecision.CyclesContract*:NearNullSpace.SmoothedProlongation*:Refinement.RealMatrices:*MixedMultigridTakes*"
+    "*Stencils.SolutionIsAFixedPoint*:*SinglePrecision.CyclesContract*:NearNullSpace.SmoothedProlongation*:Refinement.RealMatrices:*MixedMultigrid.Takes*"
     "AggregationOfSystems.ABasisIs*:AggregationOfSystems.BodiesThat*:AggregationOfSystems.Networks*:PrecisionChoice.IsMixedWhere*"
     "BlockAsync/Backends.EverySchedule*:TwoStage.AllContract*:Stagnation.IsNotARealMatrix*:Prediction.OfARealMatrix:Prediction.GoesOnUntil*"
     "*ReactionDiffusionMesh.StepsOfAPattern*:*ReactionDiffusionSteps.AnExplicitReaction*")

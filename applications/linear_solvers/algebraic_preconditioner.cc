@@ -31,9 +31,13 @@ namespace leopard
           factors.update_values(A);
         else if (parameters.has_factors())
           factors.initialize(A, parameters.incomplete_options());
+        else if (is_made)
+          levels.update_values(A);
         else
           {
             PreconditionAggregation::AdditionalData data;
+            data.multigrid             = parameters.multigrid.of_aggregation();
+            data.arithmetic            = parameters.multigrid.arithmetic;
             data.n_fields              = n_fields;
             data.aggregation.n_threads = parameters.backend == "reference" ? 1 : parameters.block_async.n_threads;
             data.multigrid.backend     = parameters.block_async.backend;

@@ -94,18 +94,21 @@ namespace leopard
     {
       return tuning_time > 0. && is_relaxation() && relaxation() != nullptr && relaxation()->has_blocks && !relaxation()->corrects;
     }
-    const Method &smoother() const { return find_method(multigrid.options.smoother.method); }
+    /** Of either multigrid. */
+    const Method &smoother() const { return find_method((uses_aggregation() ? multigrid.of_aggregation() : multigrid.options).smoother.method); }
     /** Whether incomplete factors precondition. */
     bool has_factors() const { return is_krylov() && (preconditioner == "ilu" || preconditioner == "ic"); }
     bool has_async_factors() const { return has_factors() && triangular_solves == "async"; }
     /** Whether one of the library's preconditioners that are made of the matrix alone does. */
-    bool              is_algebraic() const { return has_factors() || (is_krylov() && preconditioner == "aggregation"); }
+    bool              is_algebraic() const { return has_factors() || uses_aggregation(); }
+    bool              uses_aggregation() const { return is_krylov() && preconditioner == "aggregation"; }
     IncompleteOptions incomplete_options() const;
     /** Of n_gpus from `device` on. */
     SeveralGpusOptions several_gpus() const;
     bool               uses_block_async() const
     {
-      return has_async_factors() || (relaxation() != nullptr && relaxation()->has_blocks) || (uses_multigrid() && smoother().has_blocks);
+      return has_async_factors() || (relaxation() != nullptr && relaxation()->has_blocks) ||
+             ((uses_multigrid() || uses_aggregation()) && smoother().has_blocks);
     }
     /** Whether 'Two stage' says how something iterates: not smoothers. */
     bool uses_two_stage() const { return has_async_factors() || (relaxation() != nullptr && relaxation()->has_blocks); }

@@ -27,13 +27,15 @@ namespace leopard
       "false",
       Bool(),
       "Method multigrid: begin with one cycle on each level from the coarsest up. Not in the fused time loop, whose steps have a first guess.");
-    const std::string chosen = "; -1: 1 where it is async on the stencils of a GPU, whose tiles move, else 2. Dimensionless.";
+    const std::string chosen =
+      "; -1: 1 where it is async on the stencils of a GPU, whose tiles move, or for the preconditioner aggregation, else 2. Dimensionless.";
     prm.declare_entry("Pre smoothing", "-1", Integer(-1, 1000), "Smoothing steps before the coarse grid correction" + chosen);
     prm.declare_entry("Post smoothing", "-1", Integer(-1, 1000), "Smoothing steps after the coarse grid correction" + chosen);
     prm.declare_entry("Smoother",
-                      "async",
-                      Selection(joined(method_names(as_smoother), "|")),
-                      "What smooths. Local iterations, block size, schedule and seed of async are those of section 'Linear solver'.");
+                      "automatic",
+                      Selection("automatic|" + joined(method_names(as_smoother), "|")),
+                      "What smooths; automatic: async, of the preconditioner aggregation chebyshev. Local iterations, block size, schedule and seed "
+                      "of async are those of section 'Linear solver'.");
     prm.declare_entry("Smoother omega",
                       "0",
                       Double(0., 2.),
@@ -67,7 +69,8 @@ namespace leopard
                       "Of the cycles where multigrid preconditions cg or gmres, whose vectors are double in any case: single moves half the bytes "
                       "and takes as many iterations, or one more. automatic: single, but double on the backend reference, where a "
                       "reaction may make the matrix indefinite, and with 'Linear solver/Precision' = double; and double from then on where single "
-                      "precision does not do, as the log says. The method multigrid has 'Linear solver/Precision'.");
+                      "precision does not do, as the log says; of the preconditioner aggregation automatic is double. The method multigrid has "
+                      "'Linear solver/Precision'.");
     prm.declare_entry("Level storage",
                       "exact",
                       Selection("exact|bfloat16"),
@@ -76,6 +79,19 @@ namespace leopard
                       "negative it takes as many cycles. Made anew where values change.");
     prm.declare_entry("CUDA graph", "true", Bool(), "Backend cuda: a cycle is one CUDA graph.");
     prm.leave_subsection();
+  }
+
+  MultigridOptions MultigridParameters::of_aggregation() const
+  {
+    MultigridOptions result = options;
+    if (chooses_smoother)
+      result.smoother.method = "chebyshev";
+    for (int *steps : {&result.pre_smoothing, &result.post_smoothing})
+      if (*steps < 0)
+        *steps = 1;
+    result.full_start   = false; // of solvers
+    result.sixteen_bits = false;
+    return result;
   }
 
   void MultigridParameters::read(ParameterHandler &prm, const BlockAsyncOptions &block_async)
@@ -87,7 +103,8 @@ namespace leopard
     options.full_start                   = prm.get_bool("Full multigrid start");
     options.pre_smoothing                = prm.get_integer("Pre smoothing");
     options.post_smoothing               = prm.get_integer("Post smoothing");
-    options.smoother.method              = prm.get("Smoother");
+    chooses_smoother                     = prm.get("Smoother") == "automatic";
+    options.smoother.method              = chooses_smoother ? "async" : prm.get("Smoother");
     options.smoother.omega               = prm.get_double("Smoother omega");
     options.smoother.iterations_per_step = prm.get_integer("Smoothing iterations per step");
     options.wait_for_ghosts              = prm.get_bool("Wait for ghosts");

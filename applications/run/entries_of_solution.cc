@@ -270,9 +270,15 @@ namespace leopard::entry_rows
       return first(of_general_solver(r, entry), if_(!r.parameters.linear_solver.uses_multigrid(), "'Linear solver' does not use multigrid"));
     }
 
+    /** Of geometric levels, and of those by aggregation. */
+    std::string of_either_multigrid(const Run &r, const std::string &entry)
+    {
+      return r.parameters.linear_solver.uses_aggregation() ? of_general_solver(r, entry) : of_multigrid(r, entry);
+    }
+
     std::string of_cycle(const Run &r, const std::string &entry)
     {
-      return r.fused ? if_(!r.has_cycles, "all steps are short enough for sweeps") : of_multigrid(r, entry);
+      return r.fused ? if_(!r.has_cycles, "all steps are short enough for sweeps") : of_either_multigrid(r, entry);
     }
 
     std::string of_full_start(const Run &r, const std::string &entry)
@@ -282,13 +288,13 @@ namespace leopard::entry_rows
 
     std::string of_cycle_precision(const Run &r, const std::string &entry)
     {
-      return first(of_multigrid(r, entry),
+      return first(of_either_multigrid(r, entry),
                    if_(r.parameters.linear_solver.method == "multigrid", "the method multigrid has 'Linear solver/Precision'"));
     }
 
     std::string of_ghosts(const Run &r, const std::string &entry)
     {
-      return first(of_multigrid(r, entry), if_(r.n_ranks == 1, "there is one rank"));
+      return first(of_either_multigrid(r, entry), if_(r.n_ranks == 1, "there is one rank"));
     }
 
     /** Of a stencil that is found only when the matrix is there the log speaks then. */
@@ -305,12 +311,18 @@ namespace leopard::entry_rows
 
     std::string of_block_shape(const Run &r, const std::string &entry)
     {
-      return first(of_multigrid(r, entry), if_(!r.parameters.linear_solver.smoother().has_blocks, is(r, "Multigrid/Smoother")), of_stored_blocks(r));
+      return first(
+        of_either_multigrid(r, entry), if_(!r.parameters.linear_solver.smoother().has_blocks, is(r, "Multigrid/Smoother")), of_stored_blocks(r));
     }
 
     std::string of_damped_smoother(const Run &r, const std::string &entry)
     {
-      return first(of_multigrid(r, entry), if_(r.parameters.linear_solver.smoother().omega == OmegaRange::none, is(r, "Multigrid/Smoother")));
+      return first(of_either_multigrid(r, entry), if_(r.parameters.linear_solver.smoother().omega == OmegaRange::none, is(r, "Multigrid/Smoother")));
+    }
+
+    std::string of_either_on_gpu(const Run &r, const std::string &entry)
+    {
+      return first(of_either_multigrid(r, entry), of_device(r, entry));
     }
 
     std::string of_multigrid_on_gpu(const Run &r, const std::string &entry)
@@ -377,13 +389,17 @@ namespace leopard::entry_rows
       {"Linear solver/Waiting", free, free, of_device},
       {"Multigrid/*", effect, effect, of_multigrid},
       {"Multigrid/Cycle", effect, effect, of_cycle},
+      {"Multigrid/Pre smoothing", effect, effect, of_either_multigrid},
+      {"Multigrid/Post smoothing", effect, effect, of_either_multigrid},
+      {"Multigrid/Smoother", effect, effect, of_either_multigrid},
+      {"Multigrid/Smoothing iterations per step", effect, effect, of_either_multigrid},
       {"Multigrid/Full multigrid start", effect, effect, of_full_start},
       {"Multigrid/Smoother omega", effect, effect, of_damped_smoother},
       {"Multigrid/Block shape", effect, effect, of_block_shape},
       {"Multigrid/Precision", effect, effect, of_cycle_precision},
       {"Multigrid/Level storage", effect, effect, of_multigrid_on_gpu},
       {"Multigrid/Wait for ghosts", effect, effect, of_ghosts},
-      {"Multigrid/CUDA graph", effect, effect, of_multigrid_on_gpu},
+      {"Multigrid/CUDA graph", effect, effect, of_either_on_gpu},
       {"Newton/Max steps", effect, effect, of_newton_or_fused},
       {"Newton/Relative tolerance", effect, effect, of_newton},
       {"Newton/Absolute tolerance", effect, effect, of_newton_or_fused},

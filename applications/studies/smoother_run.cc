@@ -178,14 +178,14 @@ namespace leopard
     }
 
     /**
-     * Each part is the smallest of up to five profiles, of as many as begin within half a second: a cycle always does the
-     * same, and other work on the machine only adds time.
+     * Each part is the smallest of two to five profiles, as many as begin within a quarter of a second: a cycle
+     * always does the same, and other work on the machine only adds time.
      */
     void profile(Multigrid<double> &multigrid, SmootherRow &row)
     {
       const auto   keep_smaller = [](double &smallest, double seconds) { smallest = smallest > 0. ? std::min(smallest, seconds) : seconds; };
       const double start        = now();
-      for (int i = 0; i < 5 && now() - start < 0.5; ++i)
+      for (int i = 0; i < 5 && (i < 2 || now() - start < 0.25); ++i)
         {
           const MultigridProfile parts    = multigrid.profile(1);
           double                 smoother = 0., transfers = 0.;

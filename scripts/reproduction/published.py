@@ -41,9 +41,6 @@ ITERATION_SECONDS = {
     "s1rmt3m1": (0.039530, 0.006442, 0.004967), "trefethen": (0.007603, 0.001494, 0.001305),
 }
 
-# T Table 4.8: seconds of the start with CRS and block-CRS; leopard-study prints them with three digits
-STORAGE_START = {"async-(1)": ("1.2114", "3.8482"), "async-(5)": ("1.1260", "3.7623")}
-
 # T Table 4.10: N, unknowns, entries, condition number
 HELMHOLTZ = (
     (100, 10000, 49600, 670.98), (101, 10201, 50601, 673.11), (102, 10404, 51612, 675.20),

@@ -7,9 +7,9 @@ import re
 
 ONE_LAUNCH = ("here iterations share a launch, in which blocks run ahead of others and read values of more than one iteration "
               "before; ")
-STORAGE = ("either form reads the matrix from memory once an iteration here: the rows of a block fit into the L1 cache of an "
-           "H100, which serves further sweeps; Algorithm 16, which is printed, is not timed on a GPU")
-MESHES = ("an H100 holds all blocks of these meshes at once, so that the time follows the iterations, which grow with N and "
+STORAGE = ("with one sweep either form reads the matrix once; of five, four take Algorithm 16 about half of the time of the first, "
+           "where in print they take all of it, so that a storage that is read once saves less")
+MESHES = ("an H100 or H200 holds all blocks of these meshes at once, so that the time follows the iterations, which grow with N and "
           "vary with the age of values of other blocks")
 INNER_ITERATIONS = ("Newton's method needs as many inner iterations in total, however many a step has, so that few steps, each with "
                     "its assembly, take the least time")
@@ -23,14 +23,11 @@ ANYWHERE = (
     (r"^trefethen, as printed: a global iteration",
      "the listings do one sweep more than is printed; with 6 it is met, in blocks of 128 rows as of 112"),
     (r"weight outside the diagonal blocks makes runs differ",
-     "against the diagonal the mesh matrix has more weight outside its blocks, which hold hardly more than a line, than the "
+     "against the diagonal the mesh matrix has more weight outside its blocks, which hold a line of the mesh or less, than the "
      "Trefethen matrix, whose diagonal are primes and whose other entries are ones"),
     (r"^trefethen-\d+: runs differ",
      "its diagonal are primes and its other entries ones, so that values of other blocks hardly count; the rows with small "
      "primes are in the first block"),
-    (r"linear growth of the relative variation comes from a recurring pattern",
-     "independent changes add up, too: their spread grows like the root of the iterations, whose correlation with them over "
-     "ten points is above 0.9"),
     # T Figure 4.4 to section 4.10.5
     (r"^Trefethen_2000: five sweeps instead of one",
      "the thesis' own numbers say six times: 0.4021 an iteration of async-(5) (Table 4.2) against rho = 0.8601 of Jacobi (Table "
@@ -71,20 +68,33 @@ ANYWHERE = (
 
 ON_GPU = (
     (r"a host that sleeps does not lengthen a solve",
-     "being woken costs some ten microseconds a wait, and these solves take milliseconds or less, with many waits; where a solve is "
-     "one graph with few waits, as of CG on larger matrices, the claim is met"),
+     "a wait takes longer where the host sleeps (benchmarks/results/2026-11-25_h100_energy.md), and these solves wait often for their "
+     "time: for tests, corrections or levels; where a solve is one graph with few waits, as of CG on larger matrices, the claim is met"),
+    (r": on one GPU DC is a little faster than AMC",
+     "an iteration takes a few microseconds on such matrices, and AMC's copies of x through the host many times that"),
+    (r": AMC on two GPUs is about twice as fast",
+     "all of x goes to each GPU through the host's memory in each iteration, which takes most of the time; the work, of which two have "
+     "half each, was the larger part on GPUs of 2010"),
+    (r": (DC|DK) on two GPUs takes less time an iteration",
+     "what the other GPU sends and gets back, or loads and stores, takes longer than its half of the work saves"),
+    (r": DC converges the same on two GPUs|: DK converges slower on two GPUs",
+     "the master waits for nobody, so that it is ahead of the other GPU, whose iterations are counted"),
+    (r"^and a local minimum: better than with one to four rows more", ONE_LAUNCH + "on the host the claim is met in both schedules"),
+    (r"refinement (with async-\(5\) )?takes less energy than async-\(5\).*GPU alone",
+     "a GPU takes little more power for so few rows than when idle, so that energy is time, which mixed precision does not save here "
+     "(T Figures 4.34, 4.35)"),
     (r"^the second local iteration costs less than 5 percent",
      "the matrix is on the chip, so that an iteration without the sweep is short too; at the edge, another call had it met"),
     (r"^the residual after 1000 iterations is nearly linear in N",
      "blocks that all run at once read values of varying age, which moves the residual more than one mesh line does; another call "
      "had it met"),
     (r"^async\(k=5, merged=2, block=512\): so it does, from n = 10\^5 on",
-     "up to some 10^6 rows a smoothing step takes its launches on an H100, not its rows"),
+     "up to some 10^6 rows a smoothing step takes its launches on an H100 or H200, not its rows"),
     (r"^Gauss-Seidel: larger condition numbers ask for more smoothing steps",
      "which smoother is fastest with how many steps depends on what the rest of a cycle costs, and here that is little against a "
      "smoothing step on one core, so that one step is best for either"),
     (r"^gauss-seidel: the time of residuals and transfers follows",
-     "a single run, in which caches are warmer in some cycles than in others; just beyond the edge"),
+     "a single run, whose parts are the smallest of a few profiles; why they differ by more was not looked into"),
     (r"^blocks of four mesh lines", ONE_LAUNCH + "with those of the iteration before (the host's synchronous schedule) the claim is met"),
     (r"^fv1: CG is about a third faster than async-\(5\)",
      "an iteration of CG has several launches and waits for dot products, while iterations of async-(5) share a launch: on 9,604 "
@@ -121,9 +131,6 @@ ON_GPU = (
      "a launch: on 10,000 rows that takes the time"),
     (r"^async-\(5\) is almost 3 times as fast as Jacobi",
      "Jacobi needs almost as many times the iterations as async-(5) has sweeps, and a launch for each, where those of async-(5) share one"),
-    (r"^a GPU gets data from the host slower",
-     "it is not the link that differs: the library's threads carry data to a GPU through pinned memory, the driver carries pageable "
-     "memory back"),
     (r"^LAP: 3 percent are best in time", "overlap adds more blocks here than it saves iterations (both in percent), whatever its width"),
 )
 

@@ -42,7 +42,8 @@ def machine(device):
     words = f"{os.cpu_count()} cores of {names[0] if names else 'an unknown processor'}"
     if device == "cuda":
         gpu = output(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]).splitlines()
-        words = f"{gpu[0].replace(',', ', driver')}; {words}" if gpu else f"a GPU; {words}"
+        several = f"{len(gpu)} GPUs, each " if len(gpu) > 1 else ""
+        words = f"{several}{gpu[0].replace(',', ', driver')}; {words}" if gpu else f"a GPU; {words}"
     return words
 
 

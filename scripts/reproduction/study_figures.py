@@ -56,7 +56,7 @@ def figure_4_16(plt, result):
         lines = panels.setdefault(method, [])
         style = {"color": f"C{sum(who.endswith(result.device) for who, *_ in lines)}"}
         for a, b, who, dash in ((start, second, result.device, SOLID), (printed_start, printed, "published", DASHED)):
-            name = storage.removesuffix(", frozen") if who == "published" else storage
+            name = storage.removesuffix(", Algorithm 16") if who == "published" else storage
             line = [(n, value(a) + n * value(b)) for n in range(0, 51, 2)]
             if line[0][1] == line[0][1]:  # it is printed
                 lines.append((f"{name}, {who}", line, {**style, **dash}))

@@ -4,6 +4,7 @@ Tables of numbers, published beside ours: columns of the tables of a study, rows
 files in benchmarks/results/.
 """
 import dataclasses
+import re
 import statistics
 
 from . import Error, checks, published
@@ -117,12 +118,19 @@ def iteration_seconds(result):
 
 
 def storage(result):
-    """T Table 4.8 beside ours, the start with all its digits."""
+    """T Table 4.8 beside ours."""
     _, _, rows = result.table("chaotic.csv", "Plain CRS and block-CRS")
     for method, kept, second, printed, less, printed_less, start, printed_start, after, printed_after, *_ in rows:
-        if printed_start != "-":
-            printed_start = published.STORAGE_START[method][kept.startswith("block")]
         yield (method, kept, printed, second, printed_less, less, printed_start, start, printed_after, after)
+
+
+def stand_ins(result):
+    """What stands for the matrices of T Tables 5.1 to 5.5."""
+    text = result.text("chaotic.txt")
+    for name, (rows, entries) in published.SIZES.items():
+        match = re.search(rf"^{name}(?: is (\S+) here, which is generated)?: (\d+) rows, (\d+) entries", text, re.MULTILINE)
+        if match and name not in MATRICES:
+            yield name, rows, entries, match[1] or "the same", match[2], match[3]
 
 
 def waiting(start, printed):

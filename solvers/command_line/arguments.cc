@@ -176,10 +176,15 @@ namespace leopard::command_line
                  a.precision,
                  precisions,
                  "in which the method computes, default double; mixed: iterative refinement, residual and solution in double, the method in single "
-                 "(async-refinement: the corrections of blocks; multigrid, alone and as preconditioner: the cycles); automatic, of async: double or "
-                 "mixed, as the matrix lets expect; of multigrid: mixed, and double where that cannot be, which is the default with --method "
-                 "automatic; that takes mixed "
-                 "where a method has something in single precision and the matrix lets it, which is said");
+                 "(async-refinement: corrections of blocks; multigrid, alone and as preconditioner: cycles; cg and gmres otherwise: all of it, for "
+                 "each correction); automatic, of async: double or mixed, as the matrix lets expect; of multigrid: mixed where that can be, which is "
+                 "the default with --method automatic");
+      app
+        .add_option("--inner-iterations",
+                    a.inner_iterations,
+                    "of --precision mixed, for each correction: iterations, or cycles (default 1, on a GPU 2), or at most so many of cg and gmres; "
+                    "default: as many as gain six digits, or what is left of --tolerance, which the first correction measures")
+        ->type_name("N");
       app
         .add_option_function<std::string>(
           "--omega",
@@ -318,8 +323,8 @@ namespace leopard::command_line
         return;
       const std::string expected = "it with --method async, or another relaxation";
       refuse(a, {"--tune", "--tune-seconds", "--choice", "--theta"}, with, expected);
-      if (a.method_name != "automatic" && !a.has_multigrid())
-        refuse(a, {"--precision"}, words_of_method(a), expected + ", multigrid, or --preconditioner multigrid");
+      if (a.method_name == "direct" || (a.is_krylov() && !a.has_multigrid() && a.precision == Precision::automatic))
+        refuse(a, {"--precision"}, words_of_method(a), a.is_krylov() ? "mixed or double" : expected + ", cg, gmres or multigrid");
       if (a.precision == Precision::single)
         contradiction("--precision single", with, "mixed, automatic or double");
       if (a.method_name != "automatic")
@@ -375,6 +380,10 @@ namespace leopard::command_line
 
     void check_precision(const Arguments &a)
     {
+      if (a.precision != Precision::mixed)
+        refuse(a, {"--inner-iterations"}, "no --precision mixed", "it with it");
+      if (a.method().corrects || (a.is_krylov() && a.has_multigrid()))
+        refuse(a, {"--inner-iterations"}, words_of_method(a), "it with other methods, whose corrections have inner iterations");
       if ((a.precision == Precision::mixed || a.precision == Precision::automatic) && a.criteria.max_iterations == 0)
         contradiction("--max-iterations 0", "--precision mixed or automatic", "at least one iteration");
       if (!a.is_relaxation())
@@ -425,6 +434,7 @@ namespace leopard::command_line
       require(is_below_x_0, "--tolerance", a.criteria.relative_tolerance, "a number below 1, which x = 0 has");
       require(std::isfinite(a.criteria.max_seconds), "--max-seconds", a.criteria.max_seconds, "a number of seconds, or 0 for no limit");
       require(a.tune_seconds > 0. && std::isfinite(a.tune_seconds), "--tune-seconds", a.tune_seconds, "a positive number of seconds");
+      require(!a.has("--inner-iterations") || a.inner_iterations >= 1, "--inner-iterations", a.inner_iterations, "a number >= 1");
       require(a.fill_level >= 0, "--fill", a.fill_level, "a number >= 0");
       require(a.factor_sweeps >= 0 && a.factor_sweeps <= 100000, "--factor-sweeps", a.factor_sweeps, "0 to 100000, where 0 stands for elimination");
       require(!a.has("--gpus") || (a.n_gpus >= 1 && a.n_gpus <= 64), "--gpus", a.n_gpus, "1 to 64");

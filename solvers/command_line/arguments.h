@@ -49,6 +49,7 @@ namespace leopard::command_line
     std::string       backend              = "automatic";           ///< automatic, host, cuda or reference
     device::Waiting   waiting              = device::Waiting::spin; ///< backend cuda
     Precision         precision            = Precision::double_precision;
+    int               inner_iterations     = 0; ///< of each correction in mixed precision; 0: as the method has them
     BlockShape        shape                = BlockShape::contiguous;
     bool              omega_is_tau         = false; ///< then async.omega is still to be found
     bool              momentum_from_matrix = false; ///< then async.momentum and async.omega are

@@ -520,7 +520,9 @@ namespace leopard::command_line
     std::vector<Attempt> result           = methods_for(A, traits, arguments);
     for (Attempt &attempt : result)
       {
-        attempt.in_double = traits.is_singular_in_single || !reached(traits.diagonal_range, digits_of_single) || arguments.backend == "reference";
+        // rows that sum to zero are known as such; nearly zero they are lost to rounding
+        attempt.in_double = (traits.is_singular_in_single && !traits.is_singular) || !reached(traits.diagonal_range, digits_of_single) ||
+                            arguments.backend == "reference";
         if (!traits.is_symmetric && !may_use_gpu(arguments) && with_attempt(arguments, attempt).has_multigrid())
           attempt.smoother = smoother_of_others;
       }
@@ -557,8 +559,8 @@ namespace leopard::command_line
                                                           : result.is_automatic;
     if (result.is_krylov() && result.has_multigrid() && may_choose)
       result.precision = attempt.in_double ? Precision::double_precision : Precision::mixed;
-    else if (asks_for_mixed && result.is_automatic && !result.is_relaxation()) // cycles of stencils, too
-      result.precision = result.has_multigrid() && !attempt.in_double ? Precision::mixed : Precision::double_precision;
+    else if (asks_for_mixed && result.is_automatic && !result.is_relaxation())
+      result.precision = result.method_name != "direct" && !attempt.in_double ? Precision::mixed : Precision::double_precision;
     if (result.criteria.max_iterations == 0) // corrections are at least one
       result.precision = Precision::double_precision;
     if (attempt.max_iterations > 0 && !arguments.has("--max-iterations"))

@@ -149,7 +149,7 @@ namespace leopard::command_line
           options.chebyshev.lambda_max    = (1. + margin) * e.largest;
         }
       const auto make = [&](const auto &matrix) { return a.method().make(matrix, options); };
-      return make_solver(A, a.precision, backend, a.async.n_threads, {make, make});
+      return make_solver(A, a.precision, backend, a.async.n_threads, {make, make}, a.inner_iterations);
     }
 
     /** omega and momentum from the eigenvalues of the matrix. */
@@ -351,7 +351,7 @@ namespace leopard::command_line
       };
       // what refines several GPUs' solution has its vectors where theirs begin and end
       const Backend around = a.n_gpus > 0 ? Backend::host : options.backend;
-      result.solver        = make_solver(matrix, precision, around, options.n_threads, {make, make});
+      result.solver        = make_solver(matrix, precision, around, options.n_threads, {make, make}, a.inner_iterations);
       return result;
     }
 

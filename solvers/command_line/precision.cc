@@ -144,6 +144,7 @@ namespace leopard::command_line
         x.assign(b.size(), 0.);
         const RefinementResult found =
           with_vectors(refinement.memory_space(), b, x, [&](double *x_, const double *b_) { return refinement.solve(x_, b_); });
+        take_out(about.null_space, x);
         std::string text = std::to_string(found.n_corrections) + " corrections" + (found.inner_iterations.empty() ? "" : " of ");
         SolveResult result;
         result.status             = status_of(found.reason);
@@ -174,7 +175,8 @@ namespace leopard::command_line
     };
   } // namespace
 
-  std::unique_ptr<Solver> make_solver(const CrsMatrix<double> &A, Precision precision, Backend backend, int n_threads, const MakeMethod &make_method)
+  std::unique_ptr<Solver>
+  make_solver(const CrsMatrix<double> &A, Precision precision, Backend backend, int n_threads, const MakeMethod &make_method, int inner_iterations)
   {
     if (precision == Precision::double_precision)
       return std::make_unique<InDouble>(make_method.in_double(A));
@@ -182,7 +184,8 @@ namespace leopard::command_line
     std::shared_ptr<Relaxation<float>> relaxation = make_method.in_single(low.matrix);
     if (precision == Precision::single)
       return std::make_unique<InSingle>(std::move(relaxation), std::move(low.scale));
-    const MethodInSingle about = {relaxation->name(), relaxation->description(), relaxation->is_fixed_linear_map(), "global iterations", 0};
+    const MethodInSingle about = {
+      relaxation->name(), relaxation->description(), relaxation->is_fixed_linear_map(), "global iterations", inner_iterations};
     return make_mixed(make_outer_system<float>(A, low.scale, backend, n_threads), make_inner_solver(std::move(relaxation)), about);
   }
 

@@ -50,12 +50,18 @@ namespace leopard::command_line
     bool        is_fixed_linear_map = false;
     std::string unit                = "global iterations";
     int         inner_iterations    = 0; ///< of each correction; 0: as RefinementOptions
+
+    std::vector<double> null_space = {}; ///< what is taken out of the solution, see take_out()
   };
 
   /** Residual and solution in double, corrections by the inner solver. */
   std::unique_ptr<Solver>
   make_mixed(std::unique_ptr<OuterSystem<float>> system, std::unique_ptr<InnerSolver<float>> inner, const MethodInSingle &about);
 
-  /** @param A in the numbering of the blocks. @throws InvalidInput, DeviceError. */
-  std::unique_ptr<Solver> make_solver(const CrsMatrix<double> &A, Precision precision, Backend backend, int n_threads, const MakeMethod &make_method);
+  /**
+   * @param A in the numbering of the blocks. @param inner_iterations see MethodInSingle. @throws InvalidInput,
+   * DeviceError.
+   */
+  std::unique_ptr<Solver> make_solver(
+    const CrsMatrix<double> &A, Precision precision, Backend backend, int n_threads, const MakeMethod &make_method, int inner_iterations = 0);
 } // namespace leopard::command_line

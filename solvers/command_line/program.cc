@@ -368,6 +368,8 @@ namespace leopard::command_line
         log_line("unused", "--threads, as direct works in one thread");
       if (arguments.has("--test-every") && !arguments.is_relaxation())
         log_line("unused", "--test-every, as " + arguments.method_name + " knows its residual after each iteration");
+      if (arguments.inner_iterations > 0 && (arguments.precision != Precision::mixed || (arguments.is_krylov() && arguments.has_multigrid())))
+        log_line("unused", "--inner-iterations, as there are no corrections in single precision");
       if (arguments.has_nodes() && !arguments.has_multigrid())
         log_line("unused", text_of_nodes(arguments) + ", as " + text_of({arguments.method_name, arguments.preconditioner, ""}) + " has no levels");
     }
@@ -447,8 +449,8 @@ namespace leopard::command_line
             log_line(i == 0 ? "automatic" : "next", text_of(attempts[i]) + ": " + attempts[i].why);
           if (arguments.precision == Precision::mixed && now.precision == Precision::double_precision)
             log_line("precision",
-                     now.has_multigrid() ? "double, as single does not do for this matrix"
-                                         : "double, as " + text_of(attempts[i]) + " has nothing in single precision");
+                     now.method_name != "direct" ? "double, as single does not do for this matrix"
+                                                 : "double, as " + text_of(attempts[i]) + " has nothing in single precision");
           if (arguments.criteria.max_seconds > 0.)
             now.criteria.max_seconds = std::max(1e-9, seconds_left());
           std::string failure;

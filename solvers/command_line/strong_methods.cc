@@ -2,6 +2,7 @@
 #include "strong_methods.h"
 
 #include "../base/errors.h"
+#include "../base/machine_memory.h"
 #include "../base/norms.h"
 #include "../base/stopwatch.h"
 #include "../base/words.h"
@@ -22,7 +23,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <unistd.h>
 #include <utility>
 
 namespace leopard::command_line
@@ -61,15 +61,22 @@ namespace leopard::command_line
       using Make = std::function<std::unique_ptr<KrylovSolver<double>>(const StoppingCriteria &criteria)>;
 
       /**
-       * @param make the method with a preconditioner that exists. @param start of the set-up, see now().
-       * @param is_equal_in_all_runs whether what was made before the solve is.
+       * @param make the method with a preconditioner that exists. @param null_space what is taken out of solutions, see
+       * take_out(). @param start of the set-up, see now(). @param is_equal_in_all_runs whether what was made before the
+       * solve is.
        */
-      KrylovMethod(Make make_, const StoppingCriteria &criteria, const Preconditioner<double> *M, double start, bool is_equal_in_all_runs)
+      KrylovMethod(Make                          make_,
+                   const StoppingCriteria       &criteria,
+                   const Preconditioner<double> *M,
+                   std::vector<double>           null_space_,
+                   double                        start,
+                   bool                          is_equal_in_all_runs)
         : make(std::move(make_))
         , made_for(criteria)
         , krylov(make(made_for))
         , title(krylov->name() + (M != nullptr ? " with " + M->name() : ""))
         , about("set up in " + seconds_since(start))
+        , null_space(std::move(null_space_))
         , fixed(is_equal_in_all_runs && (M == nullptr || M->is_fixed_linear_map()))
       {
       }
@@ -92,7 +99,8 @@ namespace leopard::command_line
           }
         x.assign(b.size(), 0.);
         const KrylovResult found = with_vectors(krylov->memory_space(), b, x, [&](double *x_, const double *b_) { return krylov->solve(x_, b_); });
-        SolveResult        result;
+        take_out(null_space, x);
+        SolveResult result;
         result.seconds      = now() - start;
         result.status       = status_of(found.reason);
         result.n_iterations = result.min_iterations = found.n_iterations;
@@ -146,6 +154,7 @@ namespace leopard::command_line
       StoppingCriteria                      made_for; ///< tolerance and time that krylov has
       std::unique_ptr<KrylovSolver<double>> krylov;
       const std::string                     title, about;
+      const std::vector<double>             null_space;
       const bool                            fixed;
       bool                                  is_indefinite = false;
     };
@@ -260,7 +269,7 @@ namespace leopard::command_line
         constexpr double of_lu = 4.;
         const double     work  = of_lu * cholesky_operations(A) * A.n_entries();
         const double     bytes = of_lu * 12. * std::sqrt(work / of_lu * A.n_rows);
-        const double     half  = 0.5 * static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+        const double     half  = 0.5 * machine_memory();
         const auto       text  = [](double operations, double memory) {
           return short_text(operations, 1) + " multiplications and " + short_text(memory / 1e9, 2) + " GB";
         };
@@ -330,11 +339,13 @@ namespace leopard::command_line
     std::shared_ptr<Multigrid<float>>
     make_aggregation_in_single(const CrsMatrix<double> &A, double weight, const Arguments &a, Backend backend, const Log &log)
     {
-      std::shared_ptr<Multigrid<float>> cycles =
-        weight == 1. ? make_aggregation<float>(A, a, backend, log) : make_aggregation<float>(times(A, weight), a, backend, log);
-      if (cycles->is_singular())
-        throw InvalidInput("--precision mixed with multigrid: the matrix is singular, its rows sum to zero\n  expected: --precision double");
-      return cycles;
+      return weight == 1. ? make_aggregation<float>(A, a, backend, log) : make_aggregation<float>(times(A, weight), a, backend, log);
+    }
+
+    /** What A maps to zero, where cycles know that. */
+    std::vector<double> null_space_of(const Multigrid<float> &cycles, const CrsMatrix<double> &A)
+    {
+      return cycles.is_singular() ? constants_in_null_space(A, RankSums()).value() : std::vector<double>();
     }
 
     /** Cycles in single precision correct a solution in double. */
@@ -356,8 +367,12 @@ namespace leopard::command_line
           cycles              = make_aggregation_in_single(A, weight, a, backend, log);
           system              = make_outer_system<float>(A, scale_of_weight(weight, A.n_rows), options.backend, options.n_threads);
         }
-      const MethodInSingle about = {
-        "multigrid", cycles->description(), cycles->is_fixed_linear_map(), "cycles", cycles_a_correction(cycles->memory_space())};
+      const MethodInSingle about = {"multigrid",
+                                    cycles->description(),
+                                    cycles->is_fixed_linear_map(),
+                                    "cycles",
+                                    a.inner_iterations > 0 ? a.inner_iterations : cycles_a_correction(cycles->memory_space()),
+                                    null_space_of(*cycles, A)};
       return make_mixed(std::move(system), make_inner_solver(std::move(cycles)), about);
     }
 
@@ -382,14 +397,22 @@ namespace leopard::command_line
       return std::make_unique<MultigridMethod>(std::move(multigrid), std::move(about));
     }
 
+    /** What a Krylov method takes from its preconditioner. */
+    struct OfPreconditioner
+    {
+      device::DeviceCrs<double> matrix;     ///< A, if it is on the device
+      std::vector<double>       null_space; ///< see take_out()
+    };
+
     /** A cycle in single precision, see make_preconditioner_of(). */
     std::shared_ptr<Preconditioner<double>>
-    make_cycles_in_single(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log, device::DeviceCrs<double> &on_device)
+    make_cycles_in_single(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log, OfPreconditioner &of)
     {
       const double                            weight = weight_for(A);
       const std::shared_ptr<Multigrid<float>> cycles = make_aggregation_in_single(A, weight, a, backend, log);
       if (weight == 1.)
-        on_device = cycles->matrix_on_device();
+        of.matrix = cycles->matrix_on_device();
+      of.null_space = null_space_of(*cycles, A);
       return make_rounded_preconditioner<float>(make_preconditioner<float>(cycles), weight, a.async.n_threads);
     }
 
@@ -408,31 +431,26 @@ namespace leopard::command_line
       return is_asked_for ? a.async.schedule : Schedule::synchronous;
     }
 
-    /** @param on_device receives A if the preconditioner has it on the device. */
-    std::shared_ptr<Preconditioner<double>>
-    make_preconditioner_of(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log, device::DeviceCrs<double> &on_device)
+    /** One without levels. Null: there is none. */
+    template <typename Number>
+    std::shared_ptr<Preconditioner<Number>> make_one_level(const CrsMatrix<Number> &A, const Arguments &a, Backend backend, const Log &log)
     {
       if (a.preconditioner == "none")
         return nullptr;
-      if (a.preconditioner == "multigrid" && a.precision == Precision::mixed)
-        return make_cycles_in_single(A, a, backend, log, on_device);
-      if (a.preconditioner == "multigrid")
-        {
-          const std::shared_ptr<Multigrid<double>> multigrid = make_aggregation<double>(A, a, backend, log);
-          on_device                                          = multigrid->matrix_on_device();
-          return make_preconditioner<double>(multigrid);
-        }
       if (a.has_factors())
         {
           IncompleteOptions options;
-          options.factors.kind                = a.preconditioner == "ic" ? FactorKind::ic : FactorKind::ilu;
-          options.factors.fill_level          = a.fill_level;
+          options.factors.kind        = a.preconditioner == "ic" ? FactorKind::ic : FactorKind::ilu;
+          options.factors.fill_level  = a.fill_level;
+          options.factors.report_fill = [&log](double n_entries, double bytes) {
+            log("fill", short_text(n_entries, 3) + " entries of the factors, about " + short_text(bytes / 1e9, 2) + " GB while they are made");
+          };
           options.n_sweeps                    = a.factor_sweeps;
           options.solves                      = a.triangular;
           options.solves.block_async          = a.async;
           options.solves.block_async.backend  = backend;
           options.solves.block_async.schedule = schedule_of_preconditioner(a, log);
-          const auto factors                  = make_incomplete_preconditioner<double>(A, options);
+          const auto factors                  = make_incomplete_preconditioner<Number>(A, options);
           log("factors", factors->description());
           if (!(factors->shift() <= a.largest_shift))
             throw InvalidInput("the incomplete factors are those of another matrix, with " + short_text(factors->shift(), 3) +
@@ -449,30 +467,85 @@ namespace leopard::command_line
       options.block_async         = &blocks;
       options.chebyshev.n_threads = a.async.n_threads;
       constexpr int n_iterations  = 2; // of those of which one does little
-      return make_preconditioner<double>(std::shared_ptr<Relaxation<double>>(method.make(A, options)), method.is_iterated ? n_iterations : 1);
+      return make_preconditioner<Number>(std::shared_ptr<Relaxation<Number>>(method.make(A, options)), method.is_iterated ? n_iterations : 1);
+    }
+
+    /** Null: there is none. */
+    std::shared_ptr<Preconditioner<double>>
+    make_preconditioner_of(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log, OfPreconditioner &of)
+    {
+      if (a.preconditioner != "multigrid")
+        return make_one_level<double>(A, a, backend, log);
+      if (a.precision == Precision::mixed)
+        return make_cycles_in_single(A, a, backend, log, of);
+      const std::shared_ptr<Multigrid<double>> multigrid = make_aggregation<double>(A, a, backend, log);
+      of.matrix                                          = multigrid->matrix_on_device();
+      return make_preconditioner<double>(multigrid);
+    }
+
+    /** @param M null: none. */
+    template <typename Number, typename Matrix>
+    std::unique_ptr<KrylovSolver<Number>>
+    make_krylov(const Matrix &A, const Arguments &a, const KrylovOptions &options, const std::shared_ptr<Preconditioner<Number>> &M)
+    {
+      constexpr int restart = 50;
+      return a.method_name == "cg" ? make_cg<Number>(A, CgOptions{options}, M) : make_fgmres<Number>(A, FgmresOptions{options, restart}, M);
+    }
+
+    /** Whether factors, and with them a preconditioner, differ from run to run. */
+    bool has_racing_sweeps(const Arguments &a)
+    {
+      return a.has_factors() && a.factor_sweeps > 0 && a.async.schedule != Schedule::synchronous;
+    }
+
+    /**
+     * For each correction, of which as few as single precision allows gain about equally many digits: fewer are spoilt
+     * by rounding.
+     */
+    double inner_tolerance(double tolerance)
+    {
+      constexpr double most_digits = 5.5, margin = 0.5;
+      return margin * std::pow(tolerance, 1. / std::ceil(-std::log10(tolerance) / most_digits));
+    }
+
+    /** The Krylov method and its preconditioner in single precision correct a solution in double. */
+    std::unique_ptr<Solver> make_mixed_krylov(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
+    {
+      const double                                 start = now();
+      const ScaledMatrix<float>                    low   = scaled_to<float>(A);
+      const std::shared_ptr<Preconditioner<float>> M     = make_one_level<float>(low.matrix, a, backend, log);
+      KrylovOptions                                options;
+      options.backend                             = backend;
+      options.n_threads                           = a.async.n_threads;
+      options.tolerance                           = inner_tolerance(a.criteria.relative_tolerance);
+      options.max_seconds                         = a.criteria.max_seconds;
+      options.max_iterations                      = a.inner_iterations > 0 ? a.inner_iterations : a.criteria.max_iterations;
+      std::shared_ptr<KrylovSolver<float>> krylov = make_krylov<float>(low.matrix, a, options, M);
+      const MethodInSingle                 about  = {krylov->name() + (M != nullptr ? " with " + M->name() : ""),
+                                                     "set up in " + seconds_since(start),
+                                                     !has_racing_sweeps(a) && (M == nullptr || M->is_fixed_linear_map()),
+                                                     "iterations"};
+      return make_mixed(make_outer_system<float>(A, low.scale, backend, a.async.n_threads), make_inner_solver(std::move(krylov)), about);
     }
 
     std::unique_ptr<Solver> make_krylov_method(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
+      if (a.precision == Precision::mixed && !a.has_multigrid())
+        return make_mixed_krylov(A, a, backend, log);
       const double                                  start = now();
-      device::DeviceCrs<double>                     on_device;
-      const std::shared_ptr<Preconditioner<double>> M = make_preconditioner_of(A, a, backend, log, on_device);
+      OfPreconditioner                              of;
+      const std::shared_ptr<Preconditioner<double>> M = make_preconditioner_of(A, a, backend, log, of);
       KrylovOptions                                 options;
       options.backend        = backend;
       options.n_threads      = a.async.n_threads;
       options.max_iterations = a.criteria.max_iterations;
       options.keep_history   = true;
-      constexpr int restart  = 50;
-      const auto    make     = [=, &A, is_cg = a.method_name == "cg"](const StoppingCriteria &criteria) mutable {
-        options.tolerance    = criteria.relative_tolerance;
-        options.max_seconds  = criteria.max_seconds;
-        const auto make_with = [&](const auto &matrix) {
-          return is_cg ? make_cg<double>(matrix, CgOptions{options}, M) : make_fgmres<double>(matrix, FgmresOptions{options, restart}, M);
-        };
-        return on_device.n_rows > 0 ? make_with(on_device) : make_with(A);
+      const auto make        = [=, &A, on_device = of.matrix](const StoppingCriteria &criteria) mutable {
+        options.tolerance   = criteria.relative_tolerance;
+        options.max_seconds = criteria.max_seconds;
+        return on_device.n_rows > 0 ? make_krylov<double>(on_device, a, options, M) : make_krylov<double>(A, a, options, M);
       };
-      const bool sweeps_race = a.has_factors() && a.factor_sweeps > 0 && a.async.schedule != Schedule::synchronous;
-      return std::make_unique<KrylovMethod>(make, a.criteria, M.get(), start, !sweeps_race);
+      return std::make_unique<KrylovMethod>(make, a.criteria, M.get(), std::move(of.null_space), start, !has_racing_sweeps(a));
     }
   } // namespace
 

@@ -4,6 +4,7 @@
 #include "../base/backend.h"
 #include "../device/device_vector.h"
 
+#include <cstddef>
 #include <vector>
 
 namespace leopard::command_line
@@ -20,5 +21,21 @@ namespace leopard::command_line
     auto result = f(device_x.data(), device_b.data());
     device_x.copy_to_host(x.data());
     return result;
+  }
+
+  /**
+   * x without its part along v, which a matrix maps to zero: cycles in single precision leave some of it. @param v as
+   * constants_in_null_space(), or empty for a regular matrix.
+   */
+  inline void take_out(const std::vector<double> &v, std::vector<double> &x)
+  {
+    double of_x = 0., of_v = 0.;
+    for (std::size_t i = 0; i < v.size(); ++i)
+      {
+        of_x += v[i] * x[i];
+        of_v += v[i] * v[i];
+      }
+    for (std::size_t i = 0; i < v.size(); ++i)
+      x[i] -= of_x / of_v * v[i];
   }
 } // namespace leopard::command_line

@@ -109,45 +109,65 @@ namespace leopard
     take(local, data, A.get_mpi_communicator());
   }
 
-  void PreconditionAggregation::take(const LocalMatrix &A, const AdditionalData &data, MPI_Comm comm)
+  void PreconditionAggregation::take(const LocalMatrix &A, const AdditionalData &new_data, MPI_Comm comm)
   {
     const int n = A.matrix.n_rows;
     together(comm, [&] {
-      if (data.n_fields < 1 || n % data.n_fields != 0)
-        throw InvalidInput(name + ": n_fields is " + std::to_string(data.n_fields) + ", and the matrix has " + std::to_string(n) +
+      if (new_data.n_fields < 1 || n % new_data.n_fields != 0)
+        throw InvalidInput(name + ": n_fields is " + std::to_string(new_data.n_fields) + ", and the matrix has " + std::to_string(n) +
                            " rows\n  expected: a number >= 1 that divides them");
-      if (data.n_fields > 1 && !data.aggregation.is_scalar())
+      if (new_data.n_fields > 1 && !new_data.aggregation.is_scalar())
         throw InvalidInput(
-          name + ": n_fields is " + std::to_string(data.n_fields) +
+          name + ": n_fields is " + std::to_string(new_data.n_fields) +
           ", and block_unknowns or near_null_space are given\n  expected: n_fields = 1, as their levels have all unknowns of a node");
     });
     const bool several_ranks = dealii::Utilities::MPI::job_supports_mpi() && dealii::Utilities::MPI::n_mpi_processes(comm) > 1;
     std::vector<PreconditionMultigrid> made;
     double                             worst = 1.;
-    for (int c = 0; c < data.n_fields; ++c)
+    for (int c = 0; c < new_data.n_fields; ++c)
       {
-        const LocalMatrix block = block_of_field(A, c, data.n_fields);
+        const LocalMatrix block = block_of_field(A, c, new_data.n_fields);
         if (!several_ranks)
           {
-            Multigrid<double> multigrid(block.matrix, data.aggregation, data.multigrid);
-            worst = std::max(worst, multigrid.operator_complexity());
-            made.emplace_back(std::move(multigrid), Field{c, data.n_fields});
+            made.emplace_back(block.matrix, new_data.aggregation, new_data.multigrid, Field{c, new_data.n_fields}, new_data.arithmetic);
+            worst = std::max(worst, made.back().operator_complexity());
           }
         else
           {
-            const MultigridHierarchy hierarchy = aggregation_hierarchy(block, data.aggregation, comm);
+            const MultigridHierarchy hierarchy = aggregation_hierarchy(block, new_data.aggregation, comm);
             worst                              = std::max(worst, operator_complexity(hierarchy, comm));
             made.emplace_back(hierarchy,
-                              data.multigrid,
-                              std::make_unique<GatheredCoarseSolver>(hierarchy.levels.front(), data.multigrid, comm),
-                              Field{c, data.n_fields});
+                              new_data.multigrid,
+                              std::make_unique<GatheredCoarseSolver>(hierarchy.levels.front(), new_data.multigrid, comm),
+                              Field{c, new_data.n_fields},
+                              new_data.arithmetic);
           }
       }
+    data           = new_data;
     fields         = std::move(made);
     n_rows         = n;
     complexity     = worst;
-    made_of_system = !data.aggregation.is_scalar();
+    made_of_system = !new_data.aggregation.is_scalar();
     on_ranks       = several_ranks;
+  }
+
+  void PreconditionAggregation::require_rows(std::size_t n) const
+  {
+    if (!is_initialized() || n != n_rows)
+      throw InvalidInput(name + ": update_values() of a matrix with " + std::to_string(n) +
+                         " rows\n  expected: " + (is_initialized() ? "the first one's, " + std::to_string(n_rows) : "initialize() before it"));
+  }
+
+  void PreconditionAggregation::update_values(const dealii::SparseMatrix<double> &A)
+  {
+    require_rows(A.m());
+    initialize(A, AdditionalData(data));
+  }
+
+  void PreconditionAggregation::update_values(const HostMatrix &A)
+  {
+    together(A.get_mpi_communicator(), [&] { require_rows(A.local_size()); });
+    initialize(A, AdditionalData(data));
   }
 
   bool PreconditionAggregation::is_fixed_linear_map() const
@@ -169,7 +189,8 @@ namespace leopard
     std::snprintf(number, sizeof(number), "%.3g", complexity);
     return to_string(options.cycle) + "(" + std::to_string(options.pre_smoothing) + "," + std::to_string(options.post_smoothing) +
            ") multigrid by smoothed aggregation, smoother " + options.smoother.method + ", " + std::to_string(fields[0].n_levels()) +
-           " levels, operator complexity " + number + (fields.size() > 1 ? ", for each field" : "") +
+           " levels, operator complexity " + number + (data.arithmetic == Arithmetic::single_precision ? ", in single precision" : "") +
+           (fields.size() > 1 ? ", for each field" : "") +
            ((made_of_system || on_ranks) && options.backend == Backend::cuda ? ", made on the host" : "");
   }
 

@@ -38,8 +38,9 @@ namespace leopard
     struct AdditionalData
     {
       AggregationOptions aggregation = {};
-      MultigridOptions   multigrid   = one_step_of_chebyshev(); ///< cycle, smoother, backend
-      int                n_fields    = 1;                       ///< interleaved: row i is of field i mod n_fields
+      MultigridOptions   multigrid   = one_step_of_chebyshev();      ///< cycle, smoother and its steps, backend
+      int                n_fields    = 1;                            ///< interleaved: row i is of field i mod n_fields
+      Arithmetic         arithmetic  = Arithmetic::double_precision; ///< of the cycles, see PreconditionMultigrid
 
       /** V(1,1). */
       static MultigridOptions one_step_of_chebyshev();
@@ -57,19 +58,31 @@ namespace leopard
     void initialize(const HostMatrix &A, const AdditionalData &data);
     void initialize(const HostMatrix &A) { initialize(A, AdditionalData()); }
 
+    /**
+     * Takes other values of the A that it was initialized with: new levels, as aggregates follow the values, with the
+     * same data. @throws InvalidInput before initialize(), for another number of rows, and as initialize(); the levels
+     * that were there are then kept.
+     */
+    void update_values(const dealii::SparseMatrix<double> &A);
+    /** The same. Collective, errors too. */
+    void update_values(const HostMatrix &A);
+
     bool is_fixed_linear_map() const; ///< false before initialize()
     bool is_symmetric_map() const;    ///< false before initialize(); of a symmetric A
     /** "V(1,1) multigrid by smoothed aggregation, smoother chebyshev, 4 levels, operator complexity 1.3". */
     std::string description() const;
 
   private:
-    void take(const LocalMatrix &A, const AdditionalData &data, MPI_Comm comm);
+    void take(const LocalMatrix &A, const AdditionalData &new_data, MPI_Comm comm);
+    /** @throws InvalidInput where new values cannot be those of a matrix with n rows here. */
+    void require_rows(std::size_t n) const;
 
     bool        is_initialized() const override;
     std::size_t n_own_rows() const override;
     MemorySpace memory_space() const override;
     void        apply_there(double *x, const double *b) const override;
 
+    AdditionalData                     data; ///< of the levels that are there
     std::vector<PreconditionMultigrid> fields;
     std::size_t                        n_rows         = 0;
     double                             complexity     = 0.;

@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../block_async/tune.h"
 #include "../device/device_vector.h"
 #include "../distributed/mpi/ghost_exchange.h"
 #include "../matrix/scaled_matrix.h"
@@ -83,7 +84,33 @@ namespace leopard
       options.schedule         = data.schedule;
       options.backend          = data.backend;
       options.n_threads        = n_threads_of(data);
+      options.block_omega      = data.block_omega;
+      options.momentum         = data.momentum;
+      options.overlap          = data.overlap;
+      options.overlap_percent  = data.overlap == Overlap::none ? 0. : data.overlap_percent;
+      options.two_stage        = data.two_stage;
+      options.seed             = data.seed;
       return options;
+    }
+
+    /** What tune() finds for A, relaxable, in the place of what the data say. */
+    void take_tuned(const CrsMatrix<double> &A, AdditionalData &data)
+    {
+      if (data.omega_is_tau)
+        fail("tuning_seconds and omega_is_tau are set, which both choose omega", "one of the two");
+      if (data.overlap != Overlap::none || data.l1_weights || data.two_stage != TwoStage::automatic)
+        fail("tuning_seconds is set, and overlap, l1_weights or two_stage, which are not tried", "none of these");
+      TuneRequest request;
+      request.backend          = data.backend;
+      request.seconds          = data.tuning_seconds;
+      request.n_threads        = n_threads_of(data);
+      const TunedChoice choice = tune(A, request);
+      data.block_shape         = choice.shape;
+      data.block_size          = choice.options.block_size;
+      data.local_iterations    = choice.options.local_iterations;
+      data.omega               = choice.options.omega;
+      data.momentum            = choice.options.momentum;
+      data.block_omega         = choice.options.block_omega;
     }
 
     void check_tau(const AdditionalData &data)
@@ -160,15 +187,21 @@ namespace leopard
     {
       options.validate();
       omega = options.omega;
+      if (options.overlap != Overlap::none && additional_data.block_shape != BlockShape::contiguous && additional_data.block_shape != BlockShape::rcm)
+        fail("overlap is set with the block_shape " + to_string(additional_data.block_shape) + ", whose numbers are not those of neighbours",
+             "contiguous or rcm");
+      if (!(additional_data.tuning_seconds >= 0.))
+        fail("tuning_seconds is " + std::to_string(additional_data.tuning_seconds), "a number >= 0");
       if (n_iterations < 1)
         fail("n_iterations is " + std::to_string(n_iterations), "a number >= 1");
 
       const std::vector<int> old_zero_rows = make_relaxable(A);
       A.validate(); // before rows get other numbers
-      Partition partition   = make_partition(A, additional_data);
-      options.block_offsets = partition.block_offsets;
-      matrix                = permute(A, partition);
-      old_row               = std::move(partition.old_row);
+      Partition partition = make_partition(A, additional_data);
+      if (options.overlap == Overlap::none)
+        options.block_offsets = partition.block_offsets; // else block_size rows each
+      matrix  = permute(A, partition);
+      old_row = std::move(partition.old_row);
       for (int i = 0; i < A.n_rows; ++i)
         if (std::binary_search(old_zero_rows.begin(), old_zero_rows.end(), old_row[i]))
           zero_rows.push_back(i);
@@ -231,9 +264,17 @@ namespace leopard
                                                          BlockShape block_shape_,
                                                          int        n_threads_,
                                                          Arithmetic arithmetic_)
-    : Fields{
-        n_iterations_, local_iterations_, block_size_, omega_, l1_weights_, schedule_, backend_, block_shape_, n_threads_, arithmetic_, {}, 0, false}
   {
+    n_iterations     = n_iterations_;
+    local_iterations = local_iterations_;
+    block_size       = block_size_;
+    omega            = omega_;
+    l1_weights       = l1_weights_;
+    schedule         = schedule_;
+    backend          = backend_;
+    block_shape      = block_shape_;
+    n_threads        = n_threads_;
+    arithmetic       = arithmetic_;
   }
 
   PreconditionBlockAsync::PreconditionBlockAsync()  = default;
@@ -252,6 +293,13 @@ namespace leopard
         relaxable.validate();
         tau          = tau_of(relaxable, Communication<double>(), chosen, 0);
         chosen.omega = tau.omega;
+      }
+    if (chosen.tuning_seconds > 0.)
+      {
+        CrsMatrix<double> relaxable = matrix;
+        make_relaxable(relaxable);
+        relaxable.validate();
+        take_tuned(relaxable, chosen);
       }
     auto made = std::make_unique<Data>(std::move(matrix), chosen);
     made->make_relaxation(made->scale());
@@ -282,7 +330,16 @@ namespace leopard
       }
     together(comm, [&] {
       local = local_matrix(A);
-      made  = std::make_unique<Data>(std::move(local.matrix), chosen);
+      if (chosen.tuning_seconds > 0.)
+        {
+          if (const unsigned int n = dealii::Utilities::MPI::n_mpi_processes(comm); n > 1)
+            fail("tuning_seconds is set, on " + std::to_string(n) + " ranks", "one rank, or 0 and what was found on one");
+          CrsMatrix<double> relaxable = local.matrix;
+          make_relaxable(relaxable);
+          relaxable.validate();
+          take_tuned(relaxable, chosen);
+        }
+      made = std::make_unique<Data>(std::move(local.matrix), chosen);
     });
     made->communication = std::make_shared<const GhostExchange<double>>(own_range(local.owned, comm), numbers_of(local.ghosts), comm, made->old_row);
     const std::vector<double> scale = made->scale();
@@ -311,6 +368,11 @@ namespace leopard
   bool PreconditionBlockAsync::is_fixed_linear_map() const
   {
     return data != nullptr && data->is_fixed && data->in_single == nullptr;
+  }
+
+  BlockAsyncOptions PreconditionBlockAsync::options() const
+  {
+    return data == nullptr ? BlockAsyncOptions() : data->options;
   }
 
   double PreconditionBlockAsync::omega() const
@@ -355,7 +417,11 @@ namespace leopard
     if (d.in_single != nullptr)
       d.in_single->iterate(own_x, own_b, d.n_iterations, from_zero);
     else
-      iterate_with_ghosts(*d.relaxation, own_x, own_b, d.n_iterations, *d.communication, from_zero);
+      {
+        if (d.options.momentum > 0.)
+          d.relaxation->restart();
+        iterate_with_ghosts(*d.relaxation, own_x, own_b, d.n_iterations, *d.communication, from_zero);
+      }
     if (space == MemorySpace::device)
       d.device_x.copy_to_host(d.x.data());
 

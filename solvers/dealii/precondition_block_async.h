@@ -8,6 +8,7 @@
 #include <deal.II/base/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -85,6 +86,19 @@ namespace leopard
        * iteration it always converges.
        */
       bool omega_is_tau = false;
+
+      double        block_omega     = 1.;            ///< weight of a block's update, in (0, 2)
+      double        momentum        = 0.;            ///< beta in [0, 1) of the second-order Richardson iteration, which begins anew in each call
+      Overlap       overlap         = Overlap::none; ///< of blocks that are neighbours in their numbering: block_shape contiguous or rcm
+      double        overlap_percent = 25.;           ///< of a block, with an overlap; 0 to 90
+      TwoStage      two_stage       = TwoStage::automatic; ///< inner, outer, total: backends host and reference, no fixed linear map
+      std::uint64_t seed            = 0;                   ///< of the schedule replay, and of rows in random order
+      /**
+       * Seconds, about, for which tune() looks for block_shape, block_size, local_iterations, omega and momentum, in
+       * the place of those above; 0: none. One rank. What it finds is the fastest by itself, in the chaotic schedule;
+       * options() says it.
+       */
+      double tuning_seconds = 0.;
     };
 
     /** The same by position, as deal.II's classes have it. Wherever it is expected, Fields will do, too. */
@@ -124,6 +138,8 @@ namespace leopard
      * iterations more than FGMRES.
      */
     bool is_fixed_linear_map() const;
+    /** What the iteration was made with, tuned or not; defaults before initialize(). */
+    BlockAsyncOptions options() const;
     /** The relaxation factor: the number that was given, or tau; 0 before initialize(). */
     double omega() const;
     /** The eigenvalues of D^-1 A as tau was made of them; zeros where it was not asked for. */

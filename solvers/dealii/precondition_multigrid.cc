@@ -391,10 +391,23 @@ namespace leopard
                                   nullptr);
   }
 
-  PreconditionMultigrid::PreconditionMultigrid(Multigrid<double> multigrid, const Field &field)
+  PreconditionMultigrid::PreconditionMultigrid(
+    const CrsMatrix<double> &A, const AggregationOptions &aggregation, const MultigridOptions &options, const Field &field, Arithmetic arithmetic)
   {
-    std::vector<int> entries = positions(multigrid.n_rows(), field);
-    data                     = std::make_unique<Data>(std::move(multigrid), std::move(entries), std::vector<int>(), std::vector<double>());
+    std::vector<int> position = positions(A.n_rows, field);
+    if (arithmetic == Arithmetic::double_precision)
+      {
+        data = std::make_unique<Data>(Multigrid<double>(A, aggregation, options), std::move(position), std::vector<int>(), std::vector<double>());
+        return;
+      }
+    const double weight = weight_for(A);
+    data = std::make_unique<Data>(weight == 1. ? Multigrid<float>(A, aggregation, options) : Multigrid<float>(times(A, weight), aggregation, options),
+                                  weight,
+                                  std::move(position),
+                                  std::vector<int>(),
+                                  std::vector<double>(),
+                                  options,
+                                  nullptr);
   }
 
   PreconditionMultigrid::~PreconditionMultigrid()                                 = default;
@@ -408,6 +421,11 @@ namespace leopard
   int PreconditionMultigrid::n_levels() const
   {
     return data->of_multigrid([](const auto &m) { return m.n_levels(); });
+  }
+
+  double PreconditionMultigrid::operator_complexity() const
+  {
+    return data->of_multigrid([](const auto &m) { return m.operator_complexity(); });
   }
 
   MultigridOptions PreconditionMultigrid::options() const

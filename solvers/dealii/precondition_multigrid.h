@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../device/device_vector.h"
+#include "../multigrid/aggregation.h"
 #include "../multigrid/find_stencil.h"
 #include "../multigrid/multigrid.h"
 #include "../refinement/inner_solver.h"
@@ -48,8 +49,12 @@ namespace leopard
                           const Field                          &field      = {},
                           Arithmetic                            arithmetic = Arithmetic::double_precision);
 
-    /** A multigrid that is there, of one rank. */
-    explicit PreconditionMultigrid(Multigrid<double> multigrid, const Field &field = {});
+    /** By smoothed aggregation, of the whole matrix on one rank. @throws InvalidInput, DeviceError, as Multigrid. */
+    PreconditionMultigrid(const CrsMatrix<double>  &A,
+                          const AggregationOptions &aggregation,
+                          const MultigridOptions   &options,
+                          const Field              &field      = {},
+                          Arithmetic                arithmetic = Arithmetic::double_precision);
 
     /**
      * The stencil form, for a matrix of one rank that is a stencil; isolated rows are solved with their diagonal alone.
@@ -92,6 +97,7 @@ namespace leopard
      * GMRES takes for its residual's (it needs two iterations more for 1e-10), and FGMRES does not. CG bears them.
      */
     int              n_levels() const;
+    double           operator_complexity() const;
     MultigridOptions options() const; ///< as Multigrid::options()
     bool             is_fixed_linear_map() const;
     bool             is_symmetric_map() const;

@@ -2,6 +2,7 @@
 #include "incomplete_factors.h"
 
 #include "../base/errors.h"
+#include "../base/machine_memory.h"
 #include "../base/norms.h"
 #include "../base/words.h"
 
@@ -50,6 +51,9 @@ namespace leopard
       throw InvalidInput("incomplete factors: fill_level is " + std::to_string(fill_level) + "\n  expected: a number >= 0");
     if (!(smallest_pivot >= 0. && smallest_pivot < 1.))
       throw InvalidInput("incomplete factors: smallest_pivot is " + short_text(smallest_pivot) + "\n  expected: a number from 0 to below 1");
+    if (!(max_bytes >= 0.))
+      throw InvalidInput("incomplete factors: max_bytes is " + short_text(max_bytes) +
+                         "\n  expected: a number >= 0, where 0 stands for half of the memory");
     if (!(largest_growth >= 1.))
       throw InvalidInput("incomplete factors: largest_growth is " + short_text(largest_growth) + "\n  expected: a number >= 1");
   }
@@ -134,7 +138,7 @@ namespace leopard
     };
   } // namespace
 
-  FactorPattern with_fill(const FactorPattern &pattern, int level)
+  FactorPattern with_fill(const FactorPattern &pattern, int level, double max_entries)
   {
     FactorPattern result;
     result.kind = pattern.kind;
@@ -148,6 +152,10 @@ namespace leopard
         for (int k = row.next[row.end]; k < i; k = row.next[k])
           row.add(result, levels, k, largest);
         row.give(i, result, levels);
+        if (static_cast<double>(result.columns.size()) > max_entries)
+          throw InvalidInput("incomplete factors: with fill of level " + std::to_string(level) + " the first " + std::to_string(i + 1) + " of " +
+                             std::to_string(pattern.n_rows()) + " rows have more than " + short_text(max_entries, 3) +
+                             " entries\n  expected: at most these; a lower level of fill");
       }
     return result;
   }
@@ -194,9 +202,29 @@ namespace leopard
         pattern.offsets.push_back(n_entries());
       }
     if (option.fill_level > 0)
-      pattern = with_fill(pattern, option.fill_level);
+      add_fill();
     of_A.resize(n_entries());
     values.resize(n_entries());
+  }
+
+  template <typename Number>
+  void IncompleteFactors<Number>::add_fill()
+  {
+    const double memory = option.max_bytes > 0. ? option.max_bytes : 0.5 * machine_memory();
+    const double most   = memory > 0. ? memory / bytes_of_factors<Number>(1.) : HUGE_VAL;
+    try
+      {
+        pattern = with_fill(pattern, option.fill_level, most);
+      }
+    catch (const InvalidInput &problem)
+      {
+        const std::string what = problem.what();
+        throw InvalidInput(what + (std::isfinite(most) ? ", or more memory: these take " + short_text(memory / 1e9, 3) + " GB, " +
+                                                           (option.max_bytes > 0. ? "max_bytes" : "half of the machine's")
+                                                       : ""));
+      }
+    if (option.report_fill)
+      option.report_fill(n_entries(), bytes_of_factors<Number>(n_entries()));
   }
 
   template <typename Number>

@@ -3,6 +3,7 @@
 
 #include "crs_matrix.h"
 
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -35,6 +36,11 @@ namespace leopard
     double largest_growth =
       10.; ///< as four steps of power iteration see it; 1 to 2 of good factors, 1e8 of a biharmonic operator's with too small a shift
 
+    /** Of memory, for factors with fill while they are made, see bytes_of_factors(); 0: half of the machine's. */
+    double max_bytes = 0.;
+    /** Told their entries and bytes_of_factors() when the fill is known, before values are computed. */
+    std::function<void(double n_entries, double bytes)> report_fill = {};
+
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
     /** "ILU(0)", "IC(1)": the level of fill in brackets. */
@@ -61,10 +67,21 @@ namespace leopard
    * smallest of level(i, k) + level(k, j) + 1 over all k < min(i, j): elimination of row k makes a_ij of a_ik and a_kj,
    * and the more often it takes something made, the smaller it is where A is dominated by its diagonal. Up to level
    * n_rows() the factors are those of elimination without pivoting. In sequence, a row after the other.
-   * @param pattern of level 0. @param level >= 0. @throws InvalidInput for more than 2^31 - 1 entries. Source: Saad,
+   * @param pattern of level 0. @param level >= 0. @param max_entries of the result. @throws InvalidInput for more than
+   * these, and for more than 2^31 - 1. Source: Saad,
    * Iterative Methods for Sparse Linear Systems, 2003, definition 10.5 and algorithm 10.5 (section 10.3.3).
    */
-  FactorPattern with_fill(const FactorPattern &pattern, int level);
+  FactorPattern with_fill(const FactorPattern &pattern, int level, double max_entries = HUGE_VAL);
+
+  /**
+   * What incomplete factors take of memory, about, while they are made and when solves have them: the pattern with
+   * sources and levels, the values of A and of the factors, and L and U by themselves.
+   */
+  template <typename Number>
+  double bytes_of_factors(double n_entries)
+  {
+    return n_entries * (6. * sizeof(int) + 3. * sizeof(Number));
+  }
 
   /**
    * Incomplete factors ILU(p) or IC(p) of a matrix, on the host, in sequence: L and U have the entries of A and fill up
@@ -122,6 +139,7 @@ namespace leopard
 
   private:
     void   make_pattern(const CrsMatrix<Number> &A);
+    void   add_fill();
     void   find_mirrors();
     void   check_symmetry() const;
     int    refused_pivot() const;

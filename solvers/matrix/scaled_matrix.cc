@@ -20,9 +20,17 @@ namespace leopard
     }
   } // namespace
 
-  bool needs_scaling(const CrsMatrix<double> &A)
+  SizesOfValues::SizesOfValues(const CrsMatrix<double> &A)
+    : is_extreme(!std::all_of(A.values.begin(), A.values.end(), is_harmless))
   {
-    return !std::all_of(A.values.begin(), A.values.end(), is_harmless);
+    for (int i = 0; i < A.n_rows; ++i)
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        if (A.columns[p] == i && A.values[p] != 0.)
+          {
+            const double size = std::log2(std::abs(A.values[p]));
+            largest           = std::max(largest, size);
+            smallest          = std::min(smallest, size);
+          }
   }
 
   std::vector<double> scale_of_rows(const CrsMatrix<double> &A)
@@ -63,7 +71,7 @@ namespace leopard
     A.validate();
     if constexpr (std::is_same_v<Number, double>)
       return {A, {}};
-    return scaled_to<Number>(A, needs_scaling(A) ? scale_of_rows(A) : std::vector<double>());
+    return scaled_to<Number>(A, SizesOfValues(A).need_scaling() ? scale_of_rows(A) : std::vector<double>());
   }
 
   template <typename Number>

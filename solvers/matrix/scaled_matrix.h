@@ -3,6 +3,7 @@
 
 #include "crs_matrix.h"
 
+#include <cmath>
 #include <vector>
 
 namespace leopard
@@ -20,8 +21,8 @@ namespace leopard
   };
 
   /**
-   * Scales, and then rounds, each value once. Nothing is scaled where all values are between 2^-40 and 2^40 anyway, nor
-   * for Number = double. Off the diagonal, what is below the smallest Number becomes zero: it is so small against the
+   * Scales, and then rounds, each value once. Nothing is scaled where it is not needed, see SizesOfValues, nor for
+   * Number = double. Off the diagonal, what is below the smallest Number becomes zero: it is so small against the
    * diagonal that rounding hides it.
    * @param A square, with a diagonal that is not zero. @throws InvalidInput naming the entry that is too large for
    * Number even so.
@@ -35,8 +36,27 @@ namespace leopard
   template <typename Number>
   ScaledMatrix<Number> scaled_to(const CrsMatrix<double> &A, const std::vector<double> &scale);
 
-  /** Whether values of A are not between 2^-40 and 2^40. */
-  bool needs_scaling(const CrsMatrix<double> &A);
+  /** What says whether a matrix is to be scaled; of one in parts, the largest of each over these. */
+  struct SizesOfValues
+  {
+    bool   is_extreme = false;     ///< whether values are not between 2^-40 and 2^40
+    double largest    = -HUGE_VAL; ///< log2 |a_ii|, where a_ii is not zero
+    double smallest   = HUGE_VAL;  ///< likewise
+
+    explicit SizesOfValues(const CrsMatrix<double> &A);
+    SizesOfValues(bool is_extreme_, double largest_, double smallest_)
+      : is_extreme(is_extreme_)
+      , largest(largest_)
+      , smallest(smallest_)
+    {
+    }
+
+    /**
+     * Where values are extreme, or the diagonal's ones differ by more than 2^8: then rounding errors of the largest
+     * equations hide the smallest ones.
+     */
+    bool need_scaling() const { return is_extreme || largest - smallest > 8.; }
+  };
 
   /** The s_i of the rows of A. */
   std::vector<double> scale_of_rows(const CrsMatrix<double> &A);

@@ -113,10 +113,8 @@ namespace leopard
     const double weight = weight_for(hierarchy);
     auto         cycles = weight == 1. ? std::make_shared<Multigrid<Number>>(hierarchy, multigrid)
                                        : std::make_shared<Multigrid<Number>>(times(hierarchy, weight), multigrid);
-    if (hierarchy.is_adaptive() || cycles->is_singular())
-      throw InvalidInput(std::string("refinement with multigrid: ") +
-                         (hierarchy.is_adaptive() ? "the hierarchy is adaptive" : "the problem is singular") +
-                         "\n  expected: a regular problem on globally refined levels, or double precision");
+    if (hierarchy.is_adaptive())
+      throw InvalidInput("refinement with multigrid: the hierarchy is adaptive\n  expected: globally refined levels, or double precision");
     const CrsMatrix<double> &A = hierarchy.finest_matrix();
     return std::make_unique<Refinement<Number>>(
       make_outer_system<Number>(A, scale_of_weight(weight, A.n_rows), multigrid.backend, multigrid.n_threads),

@@ -38,7 +38,11 @@ namespace leopard
   std::unique_ptr<Refinement<Number>>
   make_refinement(const Stencil<double> &finest, int n_levels, const MultigridOptions &multigrid, const RefinementOptions &options);
 
-  /** Of stored matrices, on one rank. @throws InvalidInput also for adaptive hierarchies and singular problems. */
+  /**
+   * Of stored matrices, on one rank. A singular problem, see Multigrid, is one for a b of mean zero: its residual has
+   * no other part that cycles reach, and corrections have the mean zero but for rounding. @throws InvalidInput also for
+   * adaptive hierarchies.
+   */
   template <typename Number>
   std::unique_ptr<Refinement<Number>>
   make_refinement(const MultigridHierarchy &hierarchy, const MultigridOptions &multigrid, const RefinementOptions &options);

@@ -75,10 +75,11 @@ namespace leopard
   /**
    * Rounds again, with other factors, as long as what has been rounded would lose digits by its size.
    * @param norms what the first attempt has found, which was made with `factor`. @param round as
-   * MixedVectors::round(), with the factor that it is told. @param factor on return, the last. @return ||v||.
+   * MixedVectors::round(), with the factor that it is told. @param factor on return, the last. @return ||v|| and ||S
+   * v||.
    */
   template <typename Round>
-  double round_to_fit(RoundedNorms norms, double unit, double &factor, const Round &round)
+  RoundedNorms round_to_fit(RoundedNorms norms, double unit, double &factor, const Round &round)
   {
     constexpr int max_attempts = 24;
     for (int attempt = 0;; ++attempt)
@@ -86,7 +87,7 @@ namespace leopard
         // within these bounds the rounded vector keeps its digits; beyond them it is taken again
         const bool fits = norms.vector == 0. || (norms.low > 1e-9 && norms.low < 1e6);
         if (fits || attempt == max_attempts || !std::isfinite(norms.vector))
-          return norms.vector / unit;
+          return {norms.vector / unit, norms.low / factor};
         // what has overflowed or vanished says only in which direction
         factor *= std::isfinite(norms.low) && norms.low > 0. ? to_about_one(norms.low) : norms.low > 0. ? std::ldexp(1., -100) : std::ldexp(1., 100);
         norms = round(factor);

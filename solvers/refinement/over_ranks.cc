@@ -112,7 +112,9 @@ namespace leopard
   std::vector<double> scale_over_ranks(const CrsMatrix<double> &A, const Communication<double> &communication)
   {
     std::vector<double> scale;
-    if (communication.max(needs_scaling(A) ? 1. : 0.) > 0.)
+    const SizesOfValues own(A),
+      all(communication.max(own.is_extreme ? 1. : 0.) > 0., communication.max(own.largest), -communication.max(-own.smallest));
+    if (all.need_scaling())
       {
         scale = scale_of_rows(A);
         scale.resize(A.n_columns, 1.);

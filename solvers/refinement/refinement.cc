@@ -67,6 +67,7 @@ namespace leopard
     double unit     = 1.;    ///< what residuals are multiplied with before they are squared: the size of b
     double factor   = 1.;    ///< and before they are rounded
     double norm     = 0.;    ///< ||b - A x||_2 of the present x
+    double scaled   = 0.;    ///< ||S (b - A x)||_2, which the inner solver makes smaller
     double norm_b   = 0.;    ///< ||b||_2
     double goal     = 0.;    ///< for norm
     double own      = 1.;    ///< what the inner solver has left of its own residual
@@ -121,15 +122,17 @@ namespace leopard
   }
 
   template <typename Number>
-  double Refinement<Number>::residual(const double *x, const double *b, Progress &p)
+  void Refinement<Number>::residual(const double *x, const double *b, Progress &p)
   {
-    return fitted_residual(system->residual(r, x, b, p.unit, p.factor), x, b, p);
+    fitted_residual(system->residual(r, x, b, p.unit, p.factor), x, b, p);
   }
 
   template <typename Number>
-  double Refinement<Number>::fitted_residual(const RoundedNorms &norms, const double *x, const double *b, Progress &p)
+  void Refinement<Number>::fitted_residual(const RoundedNorms &norms, const double *x, const double *b, Progress &p)
   {
-    return round_to_fit(norms, p.unit, p.factor, [&](double factor) { return system->residual(r, x, b, p.unit, factor); });
+    const RoundedNorms found = round_to_fit(norms, p.unit, p.factor, [&](double factor) { return system->residual(r, x, b, p.unit, factor); });
+    p.norm                   = found.vector;
+    p.scaled                 = found.low;
   }
 
   template <typename Number>
@@ -221,25 +224,25 @@ namespace leopard
   template <typename Number>
   bool Refinement<Number>::correct(const double *x, double *other, const double *b, Progress &p, RefinementResult &result)
   {
-    const double before   = p.norm;
+    const double before = p.norm, scaled_before = p.scaled;
     const bool   is_first = result.n_corrections == 0, measures = is_first && !is_fixed();
     int          done = measures ? measure(0, p) : iterate(p.n, true);
     if (!measures && (!is_fixed() || p.n_slow > 0))
       look(p);
     const double factor  = p.factor;
     const auto   correct = [&] {
-      p.norm = fitted_residual(system->corrected_residual(r, other, x, {c, factor}, b, p.unit, factor), other, b, p);
-      return p.norm < before;
+      fitted_residual(system->corrected_residual(r, other, x, {c, factor}, b, p.unit, factor), other, b, p);
+      return std::isfinite(p.norm) && (p.norm < before || p.scaled < scaled_before);
     };
     const auto take_back = [&] {
       p.factor = factor;
-      p.norm   = residual(x, b, p);
+      residual(x, b, p);
       look(p);
     };
     bool smaller = correct(), may_grow = false;
     if (!smaller && !measures && inner->counts())
       {
-        const bool by_little = p.norm < growth * before;
+        const bool by_little = p.norm < growth * before || p.scaled < growth * scaled_before;
         take_back();
         if (p.own > slow) // the inner solver has not solved its own system
           {
@@ -259,7 +262,7 @@ namespace leopard
         return false;
       }
     p.record(result);
-    const double contraction = p.norm / before;
+    const double contraction = std::min(p.norm / before, p.scaled / scaled_before);
     p.n_slow                 = contraction > slow ? p.n_slow + 1 : 0;
     if (!is_fixed())
       plan(contraction, done, is_first, p);
@@ -276,13 +279,13 @@ namespace leopard
     double          *x = given_x, *other = second_x.get();
     const double     largest = system->largest(b);
     const double     size    = largest > 0. ? largest : system->norm_of_matrix() * system->largest(x);
-    p.unit = p.factor  = to_about_one(size);
-    p.norm_b           = system->norm(b, p.unit) / p.unit;
-    p.norm             = residual(x, b, p);
+    p.unit = p.factor = to_about_one(size);
+    p.norm_b          = system->norm(b, p.unit) / p.unit;
+    residual(x, b, p);
     p.goal             = std::max(options.absolute_tolerance, options.tolerance * (p.norm_b > 0. ? p.norm_b : p.norm));
     p.digits           = std::min(options.digits, std::max(0.5, std::log10(p.norm / p.goal) + 0.3)); // no more than is wanted
     p.n                = options.inner_iterations > 0 ? options.inner_iterations : options.first_iterations;
-    const double first = p.norm;
+    const double first = p.norm, first_scaled = p.scaled;
     p.record(result);
     const auto end = [&](RefinementReason reason) {
       if (x != given_x)
@@ -298,7 +301,7 @@ namespace leopard
       {
         if (options.asked_to_stop && options.asked_to_stop())
           return end(RefinementReason::stopped);
-        p.most = options.max_iterations - (inner->counts() ? result.n_iterations : 0);
+        p.most = options.max_iterations - result.n_iterations;
         if (result.n_corrections == options.max_corrections || p.most <= 0)
           return end(RefinementReason::maximum);
         p.n = std::min(p.n, p.most);
@@ -309,7 +312,7 @@ namespace leopard
                                                                       : RefinementReason::no_progress);
         std::swap(x, other);
         if (result.n_corrections == 1)
-          predict(first, p, result);
+          predict(first, p.scaled / first_scaled, p, result);
         if (p.n_slow < 3 || reached(p.norm, p.goal))
           continue;
         if (is_at_rounding(x, p))
@@ -321,9 +324,9 @@ namespace leopard
   }
 
   template <typename Number>
-  void Refinement<Number>::predict(double first, const Progress &p, RefinementResult &result) const
+  void Refinement<Number>::predict(double first, double contraction, const Progress &p, RefinementResult &result) const
   {
-    result.inner_residual = p.norm / first;
+    result.inner_residual = contraction;
     const double each = is_fixed() ? result.inner_residual : std::pow(10., -options.digits), from = is_fixed() ? first : p.norm;
     const double further = p.goal > 0. ? std::log(p.goal / from) / std::log(each) : 0.;
     result.predicted     = (is_fixed() ? 0 : 1) + static_cast<int>(std::clamp(std::ceil(further), 0., 1e6));

@@ -21,7 +21,7 @@ namespace leopard
       0; ///< of each correction, and fewer of the last where they will do; 0: as many as gain `digits`, which the first one measures
     int                   first_iterations = 20; ///< after which the first one is looked at
     double                digits           = 6.; ///< decimal digits that a correction is to gain, 6 to 8 in the paper; fewer where fewer are wanted
-    int                   max_iterations   = 10000; ///< of the inner solver, all corrections together, where it counts
+    int                   max_iterations   = 10000; ///< of the inner solver, all corrections together; one that does not count ends its correction
     std::function<bool()> asked_to_stop    = {};    ///< looked at before each correction, and every 100 inner iterations
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
@@ -51,7 +51,7 @@ namespace leopard
     std::vector<int> inner_iterations;       ///< of each correction
     double           residual          = 0.; ///< ||b - A x||_2 of the x that is returned, computed from it in double precision; units of b
     double           relative_residual = 0.; ///< the same divided by ||b||_2
-    double           inner_residual    = 0.; ///< factor by which the first correction reduced it, eps_inner (dimensionless)
+    double           inner_residual    = 0.; ///< factor by which the first correction reduced it, of the scaled equations, eps_inner (dimensionless)
     /**
      * Corrections that the first one lets expect: ceil(log(eps) / log(eps_inner)) (thesis, equation 2.10), or with
      * measured inner iterations `digits` each.
@@ -73,8 +73,9 @@ namespace leopard
    * on until it has gained `digits`, and the others do what these take at the rate of its end; it is given up when four
    * further looks, each after twice the iterations where that many are needed, find no smaller residual. A correction
    * that makes the residual larger is taken back, but for the first three of a given number of iterations, whose
-   * residuals may grow before they fall. Source: thesis, algorithms 1 and 2; Anzt, Luszczek, Dongarra, Heuveline 2012,
-   * section 3.
+   * residuals may grow before they fall. Where the matrix is scaled, it is S (b - A x) that corrections make smaller,
+   * by as much as the condition number of S A S allows; ||b - A x|| itself may grow at first, where S differs much from
+   * row to row. Source: thesis, algorithms 1 and 2; Anzt, Luszczek, Dongarra, Heuveline 2012, section 3.
    */
   template <typename Number>
   class Refinement
@@ -104,13 +105,13 @@ namespace leopard
 
   private:
     struct Progress;
-    /** r = fl(factor S (b - A x)). @return ||b - A x||_2. */
-    double residual(const double *x, const double *b, Progress &progress);
+    /** r = fl(factor S (b - A x)), and the norms of b - A x and of S times it. */
+    void residual(const double *x, const double *b, Progress &progress);
     /** The same after a first attempt, with another factor where it does not fit. @param norms what that has found. */
-    double fitted_residual(const RoundedNorms &norms, const double *x, const double *b, Progress &progress);
+    void fitted_residual(const RoundedNorms &norms, const double *x, const double *b, Progress &progress);
     /**
-     * One correction: `other` is the corrected x. @return whether it is kept, as its residual is smaller or may still
-     * grow; if not, r is that of x again.
+     * One correction: `other` is the corrected x. @return whether it is kept, as its residual, or S times it, is
+     * smaller or may still grow; if not, r is that of x again.
      */
     bool correct(const double *x, double *other, const double *b, Progress &progress, RefinementResult &result);
     /** What the inner solver says of its correction. */
@@ -128,7 +129,7 @@ namespace leopard
     void plan(double contraction, int done, bool is_first, Progress &progress) const;
     /** How many of inner_iterations the next correction needs, if it is to be the last; else all of them. */
     int  enough_to_end(double contraction, int done, const Progress &progress) const;
-    void predict(double first, const Progress &progress, RefinementResult &result) const;
+    void predict(double first, double contraction, const Progress &progress, RefinementResult &result) const;
     /** Whether ||b - A x|| is some roundings of || |A| |x| + |b| ||. */
     bool is_at_rounding(const double *x, const Progress &progress);
 

@@ -114,6 +114,21 @@ class SolverEntries(Program):
         self.assertLess(swept[20], swept[1])  # the first sweep does not find the factors
         self.assertLessEqual(abs(swept[20] - self.count("Method=gmres", "Preconditioner=ilu")), 1)
 
+    def test_levels_of_aggregation_have_the_entries_of_cycles(self):
+        def count(*settings):
+            return self.count("Method=gmres", "Preconditioner=aggregation", "Verification/Refinements=4", *(f"Multigrid/{setting}" for setting in settings))
+
+        usual = count()
+        self.assertFalse(self.flexible)
+        self.assertEqual(count("Smoother=chebyshev", "Pre smoothing=1", "Post smoothing=1"), usual)
+        self.assertLess(count("Pre smoothing=4", "Post smoothing=4"), usual)
+        self.assertLess(count("Smoothing iterations per step=4"), usual)
+        self.assertGreater(count("Smoother=damped-jacobi", "Smoother omega=0.2"), usual)
+        self.assertLessEqual(abs(count("Precision=single") - usual), 2)  # by the flexible form
+        self.assertTrue(self.flexible)
+        self.count("Method=gmres", "Preconditioner=aggregation", "Verification/Refinements=4", "Multigrid/Smoother=async", "Schedule=chaotic", "Threads=2")
+        self.assertTrue(self.flexible)
+
     def test_algebraic_preconditioners_in_time(self):
         def linear_iterations(preconditioner):
             said = self.leopard(TINY, "Time stepping/Engine=general", "Time stepping/Step size=0.02", "Time stepping/End time=0.1", "Output/Interval=0", "Mesh/Global refinements=5",

@@ -240,7 +240,7 @@ class MultigridBadInput(Program):
                 (square, ["Multigrid/Smoother=gauss-seidel", "Multigrid/Smoother omega=1.2"], ["omega = 0 or 1", "sor"]),
                 (square, ["Linear solver/Preconditioner=amg"], ["a preconditioner only with cg or gmres"]),
                 (square, ["Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid", "Multigrid/Full multigrid start=true"], ["the method multigrid"]),
-                (square, ["Multigrid/Smoother=jacobian"], ["'Multigrid/Smoother' is 'jacobian'", "one of: async | jacobi"]),
+                (square, ["Multigrid/Smoother=jacobian"], ["'Multigrid/Smoother' is 'jacobian'", "one of: automatic | async | jacobi"]),
                 (VERIFICATION / "multigrid_jump.prm", ["Multigrid/Form=stencil"], ["is not one", "varies from", "stored or automatic"]),
                 (VERIFICATION / "multigrid_neumann.prm", ["Multigrid/Form=stencil"], ["is not one"]),
                 (VERIFICATION / "multigrid_neumann.prm", ["Linear solver/Method=cg"], ["up to a constant", "multigrid, which finds"]),

@@ -306,10 +306,17 @@ class Solving(Program):
         for i, j in list(singular):
             singular[i, i] = singular.get((i, i), 0.) + 1.
         self.matrix("singular.mtx", singular, 400)
-        self.assertIn("its rows sum to zero", self.run_it("singular.mtx", "--method", "multigrid", "--precision", "mixed", "--backend", "host", code=1)[1])
         self.vector("d.mtx", [1. - 2. * (i % 2) for i in range(400)])
-        said = self.run_it("singular.mtx", "--method", "multigrid", "--precision", "automatic", "--backend", "host", "--rhs", "d.mtx")
-        self.assertIn("double, as mixed does not do", said)
+        for precision in ("mixed", "automatic"):  # as many cycles as in double, and x of mean zero
+            cycles = {}
+            for each in (precision, "double"):
+                said = self.run_it("singular.mtx", "--method", "multigrid", "--precision", each, "--tolerance", "1e-12", "--backend", "host", "--rhs", "d.mtx",
+                                   "--solution", "x.mtx")
+                self.assertEqual("refinement with multigrid in single precision" in said, each != "double", said)
+                self.assertLess(float(re.search(r"= ([^ ]*), computed anew", said)[1]), 1e-12)
+                self.assertLess(abs(sum(self.read_vector("x.mtx"))), 1e-8)
+                cycles[each] = int(re.search(r"converged after (\d+) cycles", said)[1])
+            self.assertLessEqual(cycles[precision], cycles["double"] + 2)
         self.refused("grid.mtx", "--method", "multigrid", "--precision", "mixed", "--max-iterations", "0", says="--max-iterations 0")
         # as preconditioner: in single precision by default where the method is chosen, and with mixed or automatic; never with double
         shuffled = {((7 * i) % 1601 - 1, (7 * j) % 1601 - 1): value for (i, j), value in ((tuple(k + 1 for k in place), v) for place, v in laplace(40).items())}
@@ -322,10 +329,11 @@ class Solving(Program):
             self.assertEqual("CG with multigrid in single precision" in said, options[1:] != ("double",), said)
             iterations[options[1:]] = int(re.search(r"converged after (\d+) iterations", said)[1])
         self.assertLessEqual(max(iterations.values()), iterations["double",] + 1)
-        self.assertIn("its rows sum to zero", self.run_it("singular.mtx", "--method", "cg", "--preconditioner", "multigrid", "--precision", "mixed", "--rhs",
-                                                          "d.mtx", "--backend", "host", code=1)[1])
-        self.assertNotIn("single precision", self.run_it("singular.mtx", "--method", "cg", "--preconditioner", "multigrid", "--precision", "automatic", "--rhs",
-                                                         "d.mtx", "--backend", "host"))
+        for precision in ("mixed", "automatic"):
+            said = self.run_it("singular.mtx", "--method", "cg", "--preconditioner", "multigrid", "--precision", precision, "--tolerance", "1e-12", "--rhs", "d.mtx",
+                               "--backend", "host")
+            self.assertIn("CG with multigrid in single precision", said)
+            self.assertLess(float(re.search(r"= ([^ ]*), computed anew", said)[1]), 1e-12)
         # nearly singular: single precision would not know it from singular
         nearly = {(i, j): value * (1. + 0.5 * math.sin(i + j)) for (i, j), value in singular.items() if i != j}
         for i, j in list(nearly):
@@ -335,8 +343,39 @@ class Solving(Program):
         self.assertNotIn("single precision", said)
         for matrix in ("grid.mtx", "shuffled.mtx"):
             self.assertIn("in single precision", self.run_it(matrix, "--precision", "mixed", "--rhs", "c.mtx", "--backend", "host"))
-        self.assertIn("double, as single does not do", self.run_it("singular.mtx", "--precision", "mixed", "--rhs", "d.mtx", "--backend", "host"))
-        self.refused("grid.mtx", "--method", "cg", "--preconditioner", "ic", "--precision", "mixed", says="--precision")
+        self.assertIn("double, as single does not do", self.run_it("nearly.mtx", "--precision", "mixed", "--rhs", "d.mtx", "--backend", "host"))
+        self.refused("grid.mtx", "--method", "direct", "--precision", "mixed", says="--precision")
+
+    def test_krylov_methods_correct_in_single_precision(self):
+        """All of the method for each correction: the accuracy of double from a tolerance that single precision has not."""
+        self.matrix("A.mtx", laplace(30), 900)
+        self.vector("c.mtx", [math.sin(i) for i in range(900)])
+        common = ("A.mtx", "--precision", "mixed", "--rhs", "c.mtx", "--tolerance", "1e-12")
+        corrections = {}
+        for method in ("cg", "gmres"):
+            for preconditioner in ("none", "jacobi", "ic" if method == "cg" else "ilu", "async"):
+                for backend in ("host", "reference"):
+                    said = self.run_it(*common, "--method", method, "--preconditioner", preconditioner, "--backend", backend)
+                    self.assertRegex(said, "refinement with (CG|FGMRES).* in single precision")
+                    self.assertLess(float(re.search(r"= ([^ ]*), computed anew", said)[1]), 1e-12)
+                    corrections[method, preconditioner, backend] = int(re.search(r"after (\d+) corrections", said)[1])
+        self.assertLessEqual(max(corrections.values()), 4, corrections)
+        said = self.run_it(*common, "--method", "cg", "--preconditioner", "none", "--inner-iterations", "7", "--backend", "host")
+        self.assertRegex(said, "corrections of 7, 7, 7")
+        said = self.run_it(*common, "--method", "cg", "--preconditioner", "none", "--max-iterations", "20", "--backend", "host", code=1)[0]
+        self.assertIn("iteration limit after 20 iterations", said)
+        for method, each in (("jacobi", 40), ("async", 6), ("multigrid", 2)):
+            said = self.run_it(*common, "--method", method, "--inner-iterations", str(each), "--backend", "host")
+            self.assertRegex(said, f"corrections of {each}, {each}")
+            self.assertLess(float(re.search(r"= ([^ ]*), computed anew", said)[1]), 1e-12)
+        # CG asks for a matrix that is positive definite, in either precision
+        self.matrix("waves.mtx", laplace(20, 3.7), 400)
+        self.assertIn("does not converge", self.run_it("waves.mtx", "--method", "cg", "--preconditioner", "none", "--precision", "mixed", "--backend", "host", code=1)[0])
+        self.refused("A.mtx", "--method", "cg", "--preconditioner", "none", "--precision", "automatic", says="mixed or double")
+        self.refused("A.mtx", "--method", "jacobi", "--inner-iterations", "5", says="no --precision mixed")
+        self.refused("A.mtx", "--method", "jacobi", "--precision", "mixed", "--inner-iterations", "0", says="--inner-iterations is 0")
+        self.refused("A.mtx", "--method", "cg", "--preconditioner", "multigrid", "--precision", "mixed", "--inner-iterations", "2", says="with other methods")
+        self.refused("A.mtx", "--method", "async-refinement", "--precision", "mixed", "--inner-iterations", "2", says="with other methods")
 
     def test_a_precision_alone_keeps_the_automatic_method(self):
         """It silently was one of async, which diverges for waves."""
@@ -800,7 +839,7 @@ class Automatic(Program):
         for options, says in ((["--preconditioner", "async"], "--preconditioner"), (["--method", "async", "--preconditioner", "jacobi"], "--preconditioner"),
                               (["--method", "cg", "--preconditioner", "none", "--smoother", "async"], "--smoother"), (["--method", "cg", "--tune"], "--tune"),
                               (["--method", "cg", "--preconditioner", "none", "--block-size", "8"], "--block-size"), (["--method", "gmres", "--tolerance", "0"], "--tolerance 0"),
-                              (["--method", "multigrid", "--precision", "single"], "--precision single"), (["--method", "cg", "--precision", "mixed"], "--precision"), (["--method", "direct", "--omega", "0.5"], "--omega"),
+                              (["--method", "multigrid", "--precision", "single"], "--precision single"), (["--method", "direct", "--precision", "mixed"], "--precision"), (["--method", "direct", "--omega", "0.5"], "--omega"),
                               (["--method", "cg", "--preconditioner", "async", "--momentum"], "--momentum automatic"), (["--method", "direct", "--threads", "2"], "--threads"),
                               (["--method", "cg", "--test-every", "2"], "--test-every"), (["--method", "cg", "--preconditioner", "magic"], "--preconditioner is 'magic'")):
             with self.subTest(options):
@@ -1339,6 +1378,7 @@ class Combined(Program):
                 for level in (0, 1, 3):
                     n, said = self.n_iterations(*options, "--fill", str(level))
                     self.assertIn(f"{options[3].upper()}({level}), ", said)
+                    self.assertEqual(re.search(r"fill +\d\S* entries of the factors, about \S+ GB while they are made", said) is not None, level > 0)
                     counts.append(n)
                 self.assertEqual(counts[0], self.n_iterations(*options)[0])
                 self.assertLess(counts[1], 0.95 * counts[0])

@@ -124,6 +124,36 @@ namespace leopard
       EXPECT_GE(largest, 4);
     }
 
+    TEST(IncompleteFactors, MoreFillThanFitsIsRefusedAndItsMemoryIsTold)
+    {
+      const CrsMatrix<double> A = five_point_matrix(30, 30, 0.1);
+      FactorOptions           options{FactorKind::ic, 4};
+      double                  n_told = 0., bytes_told = 0.;
+      options.report_fill = [&](double n_entries, double bytes) {
+        n_told     = n_entries;
+        bytes_told = bytes;
+      };
+      const IncompleteFactors<double> factors(A, options);
+      EXPECT_EQ(n_told, factors.n_entries());
+      EXPECT_EQ(bytes_told, bytes_of_factors<double>(factors.n_entries()));
+      options.max_bytes = bytes_told;
+      EXPECT_EQ(IncompleteFactors<double>(A, options).n_entries(), factors.n_entries());
+      n_told            = 0.;
+      options.max_bytes = 0.99 * bytes_told;
+      try
+        {
+          const IncompleteFactors<double> refused(A, options);
+          FAIL() << "they were made";
+        }
+      catch (const InvalidInput &error)
+        {
+          EXPECT_NE(std::string(error.what()).find("a lower level of fill, or more memory"), std::string::npos) << error.what();
+        }
+      EXPECT_EQ(n_told, 0.);
+      options.max_bytes = -1.;
+      EXPECT_THROW(options.validate(), InvalidInput);
+    }
+
     TEST(IncompleteFactors, OfAllLevelsAreThoseOfElimination)
     {
       for (unsigned int seed = 0; seed < 60; ++seed)

@@ -122,6 +122,37 @@ namespace leopard
       const unsigned int with_levels = iterations<HostCg>(A.matrix, aggregation);
       EXPECT_LT(with_levels, with_factors);
       EXPECT_LT(with_levels, 25u);
+
+      // another smoother, more of it, and cycles in single precision
+      PreconditionAggregation::AdditionalData data;
+      data.multigrid.smoother.method = "ssor";
+      data.multigrid.pre_smoothing = data.multigrid.post_smoothing = 2;
+      aggregation.initialize(A.matrix, data);
+      EXPECT_NE(aggregation.description().find("V(2,2) multigrid by smoothed aggregation, smoother ssor"), std::string::npos)
+        << aggregation.description();
+      EXPECT_LT(iterations<HostCg>(A.matrix, aggregation), with_levels);
+      data            = {};
+      data.arithmetic = Arithmetic::single_precision;
+      aggregation.initialize(A.matrix, data);
+      EXPECT_NE(aggregation.description().find("in single precision"), std::string::npos) << aggregation.description();
+      EXPECT_LE(iterations<HostCg>(A.matrix, aggregation), with_levels + 1);
+
+      // other values: as good as levels that are made of them; nothing else is taken
+      FivePoints other;
+      other.matrix *= 1e-60;
+      EXPECT_THROW(PreconditionAggregation().update_values(other.matrix), InvalidInput);
+      aggregation.update_values(other.matrix);
+      EXPECT_NE(aggregation.description().find("in single precision"), std::string::npos) << aggregation.description();
+      Vector<double> b(A.matrix.m()), of_small(b), of_one(b);
+      fill(b);
+      aggregation.vmult(of_small, b);
+      aggregation.update_values(A.matrix);
+      aggregation.vmult(of_one, b);
+      of_one.add(-1e-60, of_small);
+      EXPECT_LT(of_one.l2_norm(), 1e-5 * 1e-60 * of_small.l2_norm());
+      dealii::SparsityPattern few(5, 5, 1);
+      few.compress();
+      EXPECT_THROW(aggregation.update_values(SparseMatrix<double>(few)), InvalidInput);
     }
 
     TEST(PreconditionAlgebraic, FactorsForAMatrixThatIsNotSymmetric)

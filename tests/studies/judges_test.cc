@@ -179,6 +179,9 @@ namespace
     EXPECT_EQ(with(&LocalIterations::factor_five, 1.1).of("at most 4 times fewer"), not_so); // it diverges
     EXPECT_EQ(with(&LocalIterations::seconds_five, 5e-5).of("local iterations pay"), not_so);
     EXPECT_EQ(with(&LocalIterations::seconds_five, 4e-5).of("local iterations pay"), open);
+    for (double LocalIterations::*seconds : {&LocalIterations::seconds_one, &LocalIterations::seconds_five})
+      for (const double lost_in_noise : {-1e-6, 0.})
+        EXPECT_EQ(with(seconds, lost_in_noise).of("local iterations pay"), open);
     EXPECT_EQ(Said([](Report &report) { judge_local_iterations({NAN, NAN, NAN, NAN, NAN, NAN}, report); }).n_holding(), 0);
     for (double LocalIterations::*which : {&LocalIterations::factor_one, &LocalIterations::factor_five})
       EXPECT_EQ(with(which, NAN).n_holding(), 2);

@@ -273,6 +273,34 @@ class StoreTest(unittest.TestCase):
             self.assertEqual(run.commit(programs[:1]), "abcdef1")
             self.assertEqual(run.commit(programs), "abcdef1, abcdef2-dirty")
 
+    # fails if residuals that one exchange changes as much decide, or if clear ones or other claims do not
+    def test_residuals_that_are_too_near(self):
+        for claim, residuals, expected in (("DK converges slower", "4.34e-01 and 4.51e-01", OPEN), ("DK converges slower", "1e-6 and 1e-3", CONFIRMED),
+                                           ("DK converges slower", "nan and 4.51e-01", OPEN), ("DC converges the same", "4.34e-01 and 4.51e-01", CONFIRMED)):
+            with self.subTest(claim + residuals), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder)
+                (path / "chaotic.csv").write_text(f'"Findings"\na,b,c,d\nT Figure 4.13,{claim},holds,"2 us; residuals {residuals}"\n')
+                (path / "result.json").write_text('{"device": "cuda"}')
+                lines = checks.OfResiduals("T Figure 4.13", gpu="^")(store.Result(path))
+                self.assertEqual([line.verdict for line in lines], [expected])
+
+    # fails if starts that vary by more than they differ decide, or if clear ones do not
+    def test_starts_that_are_too_near(self):
+        row = "async-(5),{},1,1,-,-,{},1,-,-,1\n"
+        heads = ",".join("abcdefghijk") + "\n"
+        for crs, block, measured, verdict in (("0.740", "0.706", "0.0 iterations", OPEN), ("0.7", "2.8", "3.1 iterations", CONFIRMED),
+                                              ("nan", "2.8", "3.1 iterations", OPEN), ("0.7", "0.7", "never", CONFIRMED)):
+            with self.subTest(crs), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder)
+                (path / "chaotic.csv").write_text(
+                    '"Plain CRS and block-CRS, x"\n' + heads + row.format('"plain CRS, Algorithm 16"', crs)
+                    + row.format('"block-CRS, double"', block) + "\nFindings\nsource,finding,verdict,measured\n"
+                    f"T section 4.9,the conversion pays after at most 4 iterations of async-(5),holds,{measured}\n"
+                    "T section 4.9,both give the same iterates of async-(5),holds,1e-15\n")
+                (path / "result.json").write_text('{"device": "cuda"}')
+                lines = checks.OfStarts("T section 4.9", gpu="conversion")(store.Result(path))
+                self.assertEqual([line.verdict for line in lines], [verdict, CONFIRMED])
+
     # fails if a failed repetition takes away the older result
     def test_a_failed_repetition_leaves_the_older_result(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -181,10 +181,13 @@ namespace leopard::studies
     row.waiting = on_device ? device::to_string(waiting) : "-";
     if (on_device)
       device::set_waiting(waiting);
-    row.outcome = solver.solve(); // warm, and whether it converges
+    const double begin = now();
+    row.outcome        = solver.solve(); // warm, and whether it converges
     if (!row.outcome.converged)
       return row;
-    solve_until_counted(solver);
+    const bool is_short = now() - begin < 0.1 * least_seconds; // else the counter moves in each of the solves
+    if (is_short)
+      solve_until_counted(solver);
     meter.take_samples();
     const device::EnergyUse before    = meter.read();
     const double            processor = processor_seconds(), start = now();
@@ -196,7 +199,8 @@ namespace leopard::studies
       }
     row.cores   = (processor_seconds() - processor) / seconds;
     row.seconds = seconds / row.repetitions;
-    row.repetitions += solve_until_counted(solver);
+    if (is_short)
+      row.repetitions += solve_until_counted(solver);
     row.use     = meter.read().since(before);
     row.samples = meter.take_samples();
     return row;
@@ -205,11 +209,10 @@ namespace leopard::studies
   int EnergyLab::solve_until_counted(const EnergySolver &solver)
   {
     const Energy counted = meter.read().gpu;
-    if (!counted.is_known())
-      return 0;
-    int n = 0;
-    for (const double start = now(); now() - start < 2. * counted.resolution && meter.read().gpu.joules == counted.joules; ++n)
-      solver.solve();
+    int          n       = 0;
+    if (counted.is_known())
+      for (const double start = now(); now() - start < 2. * counted.resolution && meter.read().gpu.joules == counted.joules; ++n)
+        solver.solve();
     return n;
   }
 

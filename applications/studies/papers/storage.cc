@@ -147,7 +147,7 @@ namespace leopard::studies
                      "-",
                      "-",
                      cell(t.start, "%.3f"),
-                     published ? cell(p.crs_start, "%.3f") : "-",
+                     published ? cell(p.crs_start, "%.4f") : "-",
                      "-",
                      "-",
                      cell(t.residual)});
@@ -163,7 +163,7 @@ namespace leopard::studies
                      cell(100. * (1. - t.seconds / crs.seconds), "%.1f"),
                      published ? cell(100. * (1. - p.block_crs_seconds / p.crs_seconds), "%.1f") : "-",
                      cell(t.start, "%.3f"),
-                     published ? cell(p.block_crs_start, "%.3f") : "-",
+                     published ? cell(p.block_crs_start, "%.4f") : "-",
                      t.seconds < crs.seconds ? cell(std::max(0., pays), "%.1f") : "never",
                      published ? cell((p.block_crs_start - p.crs_start) / (p.crs_seconds - p.block_crs_seconds), "%.1f") : "-",
                      cell(t.residual)});

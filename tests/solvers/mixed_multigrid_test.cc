@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multigrid cycles in single precision as corrections of a solution in double.
+#include "refinement_test.h"
+
+namespace leopard
+{
+  namespace
+  {
+    class MixedMultigrid : public RefinementBackend
+    {
+    };
+  } // namespace
+
+  TEST_P(MixedMultigrid, TakesAsManyCyclesAsDouble)
+  {
+    MultigridOptions o;
+    o.backend   = GetParam();
+    o.n_threads = 4;
+    for (const Stencil<double> &stencil : {five_point_stencil(63, 63, 0.),
+                                           five_point_stencil(64, 50, 0.1),
+                                           nine_point_stencil(63, 31, 0.),
+                                           seven_point_stencil(15, 15, 31, 0.),
+                                           twenty_seven_point_stencil(15, 14, 13, 0.)})
+      for (const double unit : {1., 1e-60, 1e60}) // of the matrix, beyond the range of float
+        for (const bool stored : {false, true})
+          {
+            Stencil<double> A = stencil;
+            for (double &value : A.coefficients)
+              value *= unit;
+            const Vector             b         = random_vector(A.n_rows(), 10);
+            const MultigridHierarchy hierarchy = stored ? make_hierarchy(A, 3) : MultigridHierarchy();
+            StoppingCriteria         criteria;
+            criteria.relative_tolerance = 1e-11;
+            Multigrid<double> in_double = stored ? Multigrid<double>(hierarchy, o) : Multigrid<double>(stencil, 3, o);
+            const SolveResult cycles    = solved(in_double, b, criteria);
+            ASSERT_EQ(cycles.status, SolveStatus::converged);
+
+            auto mixed = stored ? make_refinement<float>(hierarchy, o, tolerance(1e-11, 1)) : make_refinement<float>(A, 3, o, tolerance(1e-11, 1));
+            const Refined solution = refined(*mixed, b);
+            ASSERT_TRUE(solution.result.converged()) << to_string(solution.result.reason) << " " << unit << " " << stored;
+            EXPECT_LE(solution.result.n_corrections, cycles.n_iterations + 2) << unit << " " << stored;
+            EXPECT_LE(relative_residual(A.to_crs(), solution.x, b), 1.01e-11);
+            const Refined two = refined(
+              *(stored ? make_refinement<float>(hierarchy, o, tolerance(1e-11, 2)) : make_refinement<float>(A, 3, o, tolerance(1e-11, 2))), b);
+            EXPECT_TRUE(two.result.converged());
+            EXPECT_LE(two.result.n_corrections, (solution.result.n_corrections + 1) / 2 + 1);
+          }
+  }
+
+  TEST_P(MixedMultigrid, SolvesSingularProblems)
+  {
+    MultigridOptions o;
+    o.backend                          = GetParam();
+    o.n_threads                        = 4;
+    const MultigridHierarchy hierarchy = neumann_hierarchy(5);
+    const CrsMatrix<double> &A         = hierarchy.finest_matrix();
+    const auto               mean      = [](const Vector &v) { return std::accumulate(v.begin(), v.end(), 0.) / static_cast<double>(v.size()); };
+    Vector                   exact     = random_vector(A.n_rows, 3), b(A.n_rows);
+    const double             of_exact  = mean(exact);
+    for (double &value : exact)
+      value -= of_exact;
+    multiply(A, exact.data(), b.data());
+    Refined solution = refined(*make_refinement<float>(hierarchy, o, tolerance(1e-12, 1)), b);
+    EXPECT_TRUE(solution.result.converged()) << to_string(solution.result.reason);
+    const double m = mean(solution.x); // but for rounding of the corrections
+    EXPECT_LE(std::abs(m), 1e-7);
+    for (double &value : solution.x)
+      value -= m;
+    EXPECT_LE(largest_difference(solution.x, exact), 1e-9);
+  }
+
+  TEST(MixedMultigridOf, GlobalRefinementOnOneRank)
+  {
+    EXPECT_THROW(make_refinement<float>(adaptive_hierarchy(3), MultigridOptions(), RefinementOptions()), InvalidInput);
+    Stencil<double> slab = five_point_stencil(15, 15, 0.);
+    slab.ghost_above     = true;
+    EXPECT_THROW(make_refinement<float>(slab, 2, MultigridOptions(), RefinementOptions()), InvalidInput);
+  }
+
+  INSTANTIATE_TEST_SUITE_P(Backends, MixedMultigrid, testing::Values(Backend::host, Backend::cuda), backend_name);
+} // namespace leopard
