@@ -44,18 +44,28 @@ namespace leopard::reaction_diffusion
       n_nodes = n_nodes_;
     }
 
-    // an interpreter with all its functions is long: one copy of it
-    LEOPARD_HOST_DEVICE LEOPARD_NO_INLINE void evaluate(const double *u, NodeAtTime at, double *r, double *j) const
+    LEOPARD_HOST_DEVICE void evaluate(const double *u, NodeAtTime at, double *r, double *j) const
     {
-      const CompactTape &t = copy_at_hand(tape, device_tape);
-      double             registers[CompactTape::max_registers];
+      const double *const values = copy_at_hand(by_node, &device_by_node);
+      run(copy_at_hand(tape, device_tape), n_further, at.time, n_further > 1 ? values + at.node : nullptr, n_nodes, u, r, j);
+    }
+
+  private:
+    /**
+     * An interpreter with all its functions is long: one copy of it. It is given what it reads by value: a pointer to
+     * *this would be one into a kernel's parameters, which are no memory that compute-sanitizer knows.
+     * @param values the first value of the node; the others are n_nodes apart.
+     */
+    LEOPARD_HOST_DEVICE LEOPARD_NO_INLINE static void
+    run(const CompactTape &t, int n_further, double time, const double *values, long n_nodes, const double *u, double *r, double *j)
+    {
+      double registers[CompactTape::max_registers];
       for (int c = 0; c < N; ++c)
         registers[c] = u[c];
-      const double *const values = copy_at_hand(by_node, &device_by_node);
       if (n_further > 0)
-        registers[N] = at.time;
+        registers[N] = time;
       for (int p = 0; p + 1 < n_further; ++p)
-        registers[N + 1 + p] = values[p * n_nodes + at.node];
+        registers[N + 1 + p] = values[p * n_nodes];
       t.execute(j == nullptr ? t.n_first_instructions : t.n_instructions, registers);
       for (int c = 0; c < N; ++c)
         r[c] = t.operand(registers, t.outputs[c]);
