@@ -46,7 +46,7 @@ namespace
               const long   i = static_cast<long>(y) * n_x + x, left = x > 0 ? -1 : 1, right = x + 1 < n_x ? 1 : -1;
               const double here[2] = {u[i], u[n + i]};
               double       r[2], j[4];
-              kinetics.evaluate(here, r, j);
+              kinetics.evaluate(here, {}, r, j);
               for (int c = 0; c < 2; ++c)
                 {
                   const double *p = u + c * n + i;
@@ -67,7 +67,7 @@ namespace
         {
           const double here[2] = {u[i], u[n + i]};
           double       r[2], j[4];
-          kinetics.evaluate(here, r, j);
+          kinetics.evaluate(here, {}, r, j);
           const double a = 1. + factor * (4. * w * diffusion[0] - gamma * j[0]), b = -factor * gamma * j[1], c = -factor * gamma * j[2],
                        d = 1. + factor * (4. * w * diffusion[1] - gamma * j[3]), f = 1. / (a * d - b * c);
           inverse[4 * i]     = f * d;

@@ -69,6 +69,9 @@ namespace leopard
     /** Entry and value of the first place where it is not finite or less than `least`, as a message; empty: of none. */
     std::string complaint(unsigned int n_places, const Places &places, double least) const;
 
+    /** Of one that is no number: its inputs are names_of_places(). */
+    const std::shared_ptr<const reaction_diffusion::ExpressionTape> &compiled() const { return tape; }
+
     const std::string &entry_name() const { return entry; }
     /** As it is written; a number with all its digits. */
     const std::string &expression() const { return text; }

@@ -12,7 +12,8 @@
 
 namespace leopard
 {
-  std::optional<reaction_diffusion::KineticsChoice> Problem::library_kinetics() const
+  std::optional<reaction_diffusion::KineticsChoice>
+  Problem::library_kinetics(unsigned int /*n_nodes*/, const Places & /*nodes*/, const double * /*terms*/) const
   {
     return {};
   }
@@ -276,6 +277,17 @@ namespace leopard
   bool Problem::has_boundary_conditions() const
   {
     return std::any_of(boundary_conditions.begin(), boundary_conditions.end(), [](const BoundaryConditions &of_field) { return !of_field.empty(); });
+  }
+
+  bool Problem::has_sources_or_fluxes() const
+  {
+    return std::any_of(source.begin(), source.end(), [](const Expression &s) { return !s.is_zero(); }) ||
+           std::any_of(boundary_conditions.begin(), boundary_conditions.end(), [](const BoundaryConditions &b) { return !b.fluxes.empty(); });
+  }
+
+  bool Problem::has_boundary_values() const
+  {
+    return std::any_of(boundary_conditions.begin(), boundary_conditions.end(), [](const BoundaryConditions &b) { return !b.values.empty(); });
   }
 
   bool Problem::load_depends_on_time() const

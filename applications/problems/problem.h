@@ -142,8 +142,13 @@ namespace leopard
     /** A constant solution of the equation, n numbers; empty if none is known. */
     virtual const std::vector<double> &steady_state() const;
 
-    /** The reaction in the form that the fused time loop takes, if there is one. */
-    virtual std::optional<reaction_diffusion::KineticsChoice> library_kinetics() const;
+    /**
+     * The reaction in the form that the fused time loop takes, if there is one. @param nodes where the n_nodes nodes of
+     * its arrays are: for KineticsChoice::by_node of a reaction that depends on the place; the time is not looked at.
+     * @param terms further rates, which depend on the node alone, field c of node i at c * n_nodes + i; null: none.
+     */
+    virtual std::optional<reaction_diffusion::KineticsChoice>
+    library_kinetics(unsigned int n_nodes = 0, const Places &nodes = {}, const double *terms = nullptr) const;
 
     /** Whether analyze() has something to say. */
     virtual bool has_analysis() const { return false; }
@@ -168,6 +173,10 @@ namespace leopard
     const BoundaryConditions &boundary(unsigned int c) const;
     /** Whether some field has values or fluxes prescribed somewhere. */
     bool has_boundary_conditions() const;
+    /** Whether there are sources or prescribed fluxes. */
+    bool has_sources_or_fluxes() const;
+    /** Whether some field has values prescribed somewhere on the boundary. */
+    bool has_boundary_values() const;
     /** Whether sources, boundary values or fluxes depend on time. */
     bool load_depends_on_time() const;
     /** The entry of a field: "Source u", or just "Source" if there is one field only. */

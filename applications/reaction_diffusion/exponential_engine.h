@@ -25,6 +25,7 @@ namespace leopard::reaction_diffusion
     {
       c.run([&](Action) {
         look_for_stop();
+        now               = c.time;
         const int    from = c.slot(0), to = c.slot(-1), older = c.slot(1);
         const double last = c.n_levels > 1 && slots[older].has_modes ? c.steps[0] : 0.;
         prepare(from, older, last > 0., c.step_size);
@@ -40,9 +41,11 @@ namespace leopard::reaction_diffusion
     /** What is known of the values of a slot that was set is their values: nothing in modes. */
     void forget(int slot) { slots[slot].has_modes = false; }
 
-    /** The values of a slot in modes, and g(u) of this J. */
+    /** The values of a slot in modes, and g(u) of this J, at the time `now`. */
     virtual void to_modes(int slot, const Jacobian &jacobian) = 0;
-    /** Sums over all nodes: of gamma df_c/du_d at c N + d, and at N N of the squares of all fields. */
+    /**
+     * Sums over all nodes at the time `now`: of gamma df_c/du_d at c N + d, and at N N of the squares of all fields.
+     */
     virtual std::array<double, N * N + 1> sum_derivatives(int slot) const = 0;
     virtual double                        n_nodes() const                 = 0;
     /** The matrices of all modes. */
@@ -50,10 +53,12 @@ namespace leopard::reaction_diffusion
     /** g(u) of a slot for the new J. @param difference old J less new J. */
     virtual void change_jacobian(int slot, const Jacobian &difference) = 0;
     /**
-     * A step from one slot to another, in modes, too. @param last see ExponentialStep::error(); the solution before is
-     * in the third slot. @param rms of the old fields.
+     * A step from one slot to another, from the time `now` on, in modes, too. @param last see ExponentialStep::error();
+     * the solution before is in the third slot. @param rms of the old fields.
      */
     virtual Sums attempt(int from, int to, double dt, double last, double rms) = 0;
+
+    double now = 0.; ///< the time at which the step under way begins
 
   private:
     struct Slot

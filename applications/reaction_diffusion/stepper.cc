@@ -44,9 +44,21 @@ namespace leopard::reaction_diffusion
       require(ranks == nullptr || !is_exponential(options.stepping.scheme), "the scheme is ETDRK4 and there are several ranks", "one rank");
     }
 
+    /** @param n_own nodes of the rank. */
+    void require_values_by_node(const KineticsChoice &kinetics, long n_own)
+    {
+      const std::size_t expected = kinetics.n_by_node() * n_own, found = kinetics.by_node != nullptr ? kinetics.by_node->size() : 0;
+      require(found == expected,
+              "the reaction is given " + std::to_string(found) + " values by node",
+              std::to_string(expected) + ", " + std::to_string(kinetics.n_by_node()) + " for each node");
+    }
+
     /** @param ranks null: one rank. */
     std::unique_ptr<Engine> make_engine(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks)
     {
+      require(ranks == nullptr || options.kinetics.n_by_node() == 0,
+              "the reaction depends on values by node and ranks share a mesh",
+              "one rank, or a grid");
       const bool exponential = is_exponential(options.stepping.scheme);
       require(!exponential || options.backend == Backend::reference,
               "the scheme is ETDRK4 and the domain a mesh",
@@ -74,7 +86,7 @@ namespace leopard::reaction_diffusion
   {
     if (name != "expressions")
       return "";
-    const std::size_t n = expressions.n_inputs;
+    const std::size_t n = expressions.n_inputs < n_further_inputs ? 0 : expressions.n_inputs - n_further_inputs;
     if (n < 1 || n > max_species)
       return "they have " + std::to_string(n) + " species, and 1 to " + std::to_string(max_species) + " are possible";
     if (expressions.outputs.size() != n * (n + 1))
@@ -171,6 +183,7 @@ namespace leopard::reaction_diffusion
      */
     Implementation(std::unique_ptr<Engine> engine_, const StepperOptions &options, long n_own_, long n_all, double largest_row, double largest_excess)
       : n_own(n_own_)
+      , by_node(options.kinetics.by_node)
       , species(static_cast<int>(options.diffusion.size()))
       , engine(std::move(engine_))
     {
@@ -184,10 +197,11 @@ namespace leopard::reaction_diffusion
       controller.excess_bound       = options.largest_diffusion() * largest_excess;
     }
 
-    const long              n_own;
-    const int               species;
-    std::unique_ptr<Engine> engine;
-    Controller              controller;
+    const long                                       n_own;
+    const std::shared_ptr<const std::vector<double>> by_node; ///< which the engine reads
+    const int                                        species;
+    std::unique_ptr<Engine>                          engine;
+    Controller                                       controller;
   };
 
   namespace
@@ -211,9 +225,10 @@ namespace leopard::reaction_diffusion
       options.validate();
       require_backend_of_several(options, slabs.get());
       grid.validate(static_cast<int>(options.diffusion.size()));
-      auto       engine = make_engine(grid, options, slabs);
-      const long n_own  = slabs != nullptr ? slabs->own_grid().n_nodes() : grid.n_nodes();
-      implementation    = std::make_unique<Implementation>(std::move(engine), options, n_own, grid.n_nodes(), largest_row(grid), 0.);
+      const long n_own = slabs != nullptr ? slabs->own_grid().n_nodes() : grid.n_nodes();
+      require_values_by_node(options.kinetics, n_own);
+      auto engine    = make_engine(grid, options, slabs);
+      implementation = std::make_unique<Implementation>(std::move(engine), options, n_own, grid.n_nodes(), largest_row(grid), 0.);
     });
     implementation->engine->connect();
   }
@@ -230,6 +245,7 @@ namespace leopard::reaction_diffusion
               "the same mesh");
       const int n_all = ranks != nullptr ? ranks->levels.front().n_all : n_own;
       checked_count(static_cast<double>(n_all) * static_cast<double>(options.diffusion.size()), "values of all fields on the mesh");
+      require_values_by_node(options.kinetics, n_own);
       auto         engine = make_engine(mesh, options, ranks);
       const double row    = ranks != nullptr ? ranks->largest_row : mesh.largest_row();
       const double excess = ranks != nullptr ? ranks->largest_excess : mesh.largest_excess();

@@ -41,7 +41,7 @@ namespace leopard
   {
     if (time.exponential())
       throw Error("'Time stepping/Scheme' is " + time.scheme + ", which needs a grid and the fused time loop: " + why_not +
-                  "\n  expected: finite differences on a rectangle or a box with zero flux or periodic boundaries, constant coefficients and no "
+                  "\n  expected: finite differences on a rectangle or a box with given fluxes or periodic boundaries, constant diffusion and no "
                   "growth, on one rank; or the "
                   "scheme BDF2 or BDF3");
     throw Error("'Time stepping/Engine' is fused, but this time loop cannot be used here: " + why_not +

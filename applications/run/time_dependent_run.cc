@@ -346,8 +346,16 @@ namespace leopard
                                (linear.is_asynchronous() ? asynchronous + "; 'Linear solver/Schedule = replay' makes them equal" : ""));
             return;
           }
-        auto fused = std::make_unique<FusedSteps>(
-          domain, context.comm, problem, context.parameters.growth, time, context.parameters.newton, linear, integrator->next_step_size());
+        auto fused = std::make_unique<FusedSteps>(domain,
+                                                  context.comm,
+                                                  system,
+                                                  discretization,
+                                                  problem,
+                                                  context.parameters.growth,
+                                                  time,
+                                                  context.parameters.newton,
+                                                  linear,
+                                                  integrator->next_step_size());
         if (says_it)
           context.log.line("time loop: fused, " + fused->stepper.description() + (time.exponential() ? "" : asynchronous));
         context.provenance.json()["linear_solver"] = time.exponential() ? "none" : "sweeps and multigrid of the fused time loop";

@@ -15,6 +15,9 @@ namespace leopard
       return "";
     if (const std::string here = newton.complaint_of_reaction(state.levels[0], state.time, true); !here.empty())
       return here;
+    if (problem.reaction_depends_on_place()) // or on the time alone
+      if (const std::string later = newton.complaint_of_reaction(state.levels[0], state.time + state.attempted_step, true); !later.empty())
+        return later;
     const double unit = state.n_levels < 2 ? state.attempted_step : state.last_step;
     if (state.n_levels < 2)
       {

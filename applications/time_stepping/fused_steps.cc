@@ -6,6 +6,7 @@
 #include <applications/discretization/level_source.h>
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/linear_solvers/linear_solver.h>
+#include <applications/problems/places.h>
 #include <applications/problems/problem.h>
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 #include <applications/reaction_diffusion_mpi/make_grid_slabs.h>
@@ -31,7 +32,45 @@ namespace leopard
       return linear.backend == "cuda" ? Backend::cuda : Backend::host;
     }
 
-    StepperOptions options_for(const Problem                &problem,
+    /** The reaction and, as further rates, sources and given fluxes; without values by node. */
+    std::optional<KineticsChoice> kinetics_of(const Problem &problem)
+    {
+      const double nothing = 0.;
+      return problem.library_kinetics(0, {}, problem.has_sources_or_fluxes() ? &nothing : nullptr);
+    }
+
+    /** The same with values by node, in the order of the time loop's arrays. Collective. */
+    KineticsChoice
+    kinetics_on(const FusedSteps::Domain &domain, const Problem &problem, const LevelSource &discretization, const SemiDiscreteSystem &system)
+    {
+      KineticsChoice result = *kinetics_of(problem);
+      if (result.n_by_node() == 0)
+        return result;
+      const std::size_t         n = domain.unknowns.size(), n_nodes = domain.own_nodes.size(), dimension = discretization.dimension();
+      const std::size_t         n_fields    = problem.fields().size();
+      const std::vector<double> coordinates = discretization.nodes();
+      std::vector<double>       places, rates;
+      for (const unsigned int i : domain.unknowns)
+        places.insert(places.end(), &coordinates[i * dimension], &coordinates[i * dimension] + dimension);
+      for (std::size_t c = 0; c < n_fields && problem.has_sources_or_fluxes(); ++c)
+        for (const unsigned int i : domain.unknowns)
+          rates.push_back(system.load.begin()[i * n_fields + c] / system.lumped_mass.begin()[i * n_fields + c]);
+      rates.resize(std::max<std::size_t>(rates.size(), 1)); // of a rank without unknowns
+      result                                                  = *problem.library_kinetics(static_cast<unsigned int>(n),
+                                         {places.data(), static_cast<unsigned int>(dimension), 0.},
+                                         problem.has_sources_or_fluxes() ? rates.data() : nullptr);
+      auto                                             values = std::make_shared<std::vector<double>>(result.n_by_node() * n_nodes);
+      dealii::Utilities::MPI::NoncontiguousPartitioner to_nodes;
+      to_nodes.reinit(domain.nodes, domain.own_nodes, system.load.get_mpi_communicator());
+      for (std::size_t p = 0; p < result.n_by_node(); ++p)
+        to_nodes.export_to_ghosted_array(dealii::ArrayView<const double>(result.by_node->data() + p * n, n),
+                                         dealii::ArrayView<double>(values->data() + p * n_nodes, n_nodes));
+      result.by_node = values;
+      return result;
+    }
+
+    StepperOptions options_for(const KineticsChoice         &kinetics,
+                               const Problem                &problem,
                                const Growth                 &growth,
                                const TimeParameters         &time,
                                const NewtonParameters       &newton,
@@ -43,7 +82,7 @@ namespace leopard
       options.n_threads  = linear.block_async.n_threads;
       options.n_beside   = linear.runs_at_a_time;
       options.cycle      = linear.multigrid.options.cycle;
-      options.kinetics   = *problem.library_kinetics();
+      options.kinetics   = kinetics;
       options.growth     = growth.uniform();
       options.diffusion  = problem.proportional_diffusion();
       options.stepping   = time.stepping_to_end();
@@ -138,18 +177,17 @@ namespace leopard
     for (unsigned int c = 0; c < problem.fields().size(); ++c)
       if (problem.does_not_diffuse(c))
         return "it knows no species that do not diffuse";
-    const auto kinetics = problem.library_kinetics();
+    const auto kinetics = kinetics_of(problem);
     if (!kinetics)
-      return "its reaction is the same at all places and times, and that of the problem is not";
+      return "its reaction is one of 'Turing'";
     if (const std::string reason = kinetics->why_not(); !reason.empty())
       return "of the expressions of 'Turing/Kinetics': " + reason;
     if (problem.proportional_diffusion().empty())
       return "the diffusion of a field depends on x or on the direction, and that of the others is not the same times a number";
-    if (problem.has_boundary_conditions())
-      return "it knows no boundary values and fluxes";
-    for (const Expression &source : problem.source)
-      if (!source.is_zero())
-        return "it knows no sources";
+    if (problem.has_boundary_values())
+      return "it knows no boundary values";
+    if (problem.load_depends_on_time())
+      return "it knows no sources and fluxes that depend on the time";
     for (unsigned int c = 0; c < problem.fields().size(); ++c)
       if (problem.absorption(c) != 0.)
         return "it knows no absorption";
@@ -214,7 +252,9 @@ namespace leopard
           domain.unknowns.push_back(i / n_fields);
           own_min = std::min(own_min, *std::min_element(m.begin() + i, m.begin() + i + n_fields));
         }
-    if (!(dealii::Utilities::MPI::min(own_min, comm) > 0.))
+    if (dealii::Utilities::MPI::n_mpi_processes(comm) > 1 && kinetics_of(problem)->n_by_node() > 0)
+      why_not = "on a mesh that ranks share its reaction is the same at all places, without sources and fluxes";
+    else if (!(dealii::Utilities::MPI::min(own_min, comm) > 0.))
       why_not = "it needs a mesh without hanging nodes and positive lumped masses";
     else
       why_not = why_not_on_these_devices(time, linear, comm);
@@ -246,13 +286,16 @@ namespace leopard
 
   FusedSteps::FusedSteps(const Domain                 &domain,
                          MPI_Comm                      comm_,
+                         const SemiDiscreteSystem     &system,
+                         const LevelSource            &discretization,
                          const Problem                &problem,
                          const Growth                 &growth,
                          const TimeParameters         &time,
                          const NewtonParameters       &newton,
                          const LinearSolverParameters &linear,
                          double                        step_size)
-    : stepper(make_stepper(domain, options_for(problem, growth, time, newton, linear, step_size)))
+    : stepper(
+        make_stepper(domain, options_for(kinetics_on(domain, problem, discretization, system), problem, growth, time, newton, linear, step_size)))
     , comm(comm_)
     , n_fields(problem.fields().size())
     , unknowns(domain.unknowns)

@@ -60,9 +60,14 @@ namespace leopard
                           const LinearSolverParameters &linear,
                           std::string                  &why_not);
 
-    /** @param comm whose ranks share the domain. @throws Error. */
+    /**
+     * @param comm whose ranks share the domain. @param system, discretization for sources, given fluxes and places.
+     * @throws Error.
+     */
     FusedSteps(const Domain                 &domain,
                MPI_Comm                      comm,
+               const SemiDiscreteSystem     &system,
+               const LevelSource            &discretization,
                const Problem                &problem,
                const Growth                 &growth,
                const TimeParameters         &time,

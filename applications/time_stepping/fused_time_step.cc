@@ -177,6 +177,11 @@ namespace leopard
       distribute(u_new);
     static_cast<reaction_diffusion::StepFigures &>(report) = last;
     check_values(now.time - last.step_size, last.step_size, report);
+    if (problem.coefficients_depend_on_time())
+      {
+        implicit_system.set_time(now.time);
+        implicit_system.check_coefficients();
+      }
     control.resume(now);
     control.order = last.order;
     levels[0].swap(u_new);

@@ -6,6 +6,7 @@ from program import ROOT, Program
 
 TINY = ROOT / "tests/output/tiny_turing.prm"
 MESHES = ROOT / "tests/meshes"
+START = ["Turing/Start from steady state=false", "Turing/Initial value u=0.9", "Turing/Initial value v=0.9"]
 DIRECT = "subsection Linear solver\n set Method = direct\nend\n"
 STEADY = "1 + 0.2*cos(pi*x)*cos(pi*y)"  # without flux through the boundary, and for ever: only the error in space is left
 
@@ -28,7 +29,13 @@ class VaryingCoefficients(Program):
         for entries in (["gamma = 5*(1 + x*y)*(1 + 20*t)"], ["gamma = 5", "Schnakenberg a = 0.1 + x*t", "Schnakenberg b = 0.5 + y*k", "Constants = k: 3"],
                         ["gamma = 5*(1 + x)", "Schnakenberg a = 0.1*(1 + y)"]):
             said = self.expect_rate("reaction", turing(*entries))
-            self.assertIn("time loop: general, since the fused one cannot be used: its reaction is the same at all places and times", said)
+            self.assertIn("time loop: general, since the fused one cannot be used: ", said)
+        # without t the sources that belong to the solution are the same at all times, and the fused loop knows them
+        steady = turing("gamma = 5*(1 + x)", "Schnakenberg a = 0.1*(1 + y)").replace(DIRECT, "")
+        for method in ("finite differences", "finite elements"):
+            said = self.expect_rate("fused", steady + f"subsection Discretization\n set Method = {method}\nend\n")
+            self.assertIn("time loop: fused", said)
+        self.assertIn("sources and fluxes that depend on the time", self.leopard(self.write("moving.prm", turing("gamma = 5*(1 + t)").replace(DIRECT, ""))))
 
     def test_rates_of_diffusion(self):
         inside = "0.4*sin(pi*x)*sin(pi*y)"
@@ -124,12 +131,29 @@ class SameEquations(Program):
         """Fields whose diffusions are the same times a number go through the fused loop, others not; results agree."""
         for settings, says in ((["Turing/Diffusion tensor u=2, 0.3, 1"], "fused"), (["Turing/Diffusion u=1 + x"], "fused"), (["Turing/Diffusion tensor u=2 + x, 0, 1"], "fused"),
                                (["Turing/Diffusion tensor u=2, 0, 1", "Turing/Diffusion tensor v=10, 0, 20"], "depends on x or on the direction"), (["Turing/kappa=10 + x"], "depends on x"),
-                               (["Turing/gamma=100 + x"], "at all places and times"), (["Turing/gamma=100"], "fused")):
+                               (["Turing/gamma=100 + x"], "fused"), (["Turing/gamma=100*(1 + 50*t)", "Turing/Schnakenberg a=0.1 + 0.1*y^2", *START], "fused"), (["Turing/gamma=100"], "fused")):
             settings = ["Turing/gamma=100", "Turing/Perturbation=0.1", *settings]
             general, _ = self.ends(*settings)
             chosen, said = self.ends(*settings, "Newton/Relative tolerance=1e-9", exact=False)
             self.assertRegex(said, f"time loop: fused, (?!.*cannot)" if says == "fused" else f"time loop: general, since the fused one cannot be used: .*{says}")
             self.assert_same(general, chosen, delta=1e-6)
+
+    def test_sources_and_fluxes_in_the_fused_loop(self):
+        settings = ["Turing/gamma=100", "Turing/Perturbation=0.1", "Turing/Boundary fluxes u=1: 3*y; 2: -1", "Turing/Source v=x*y"]
+        for scheme in ("BDF2", "SBDF2"):
+            general, _ = self.ends(*settings, f"Time stepping/Scheme={scheme}")
+            chosen, said = self.ends(*settings, f"Time stepping/Scheme={scheme}", "Newton/Relative tolerance=1e-9", exact=False)
+            self.assertIn("time loop: fused", said)
+            self.assert_same(general, chosen, delta=1e-6)
+            without, _ = self.ends(*settings[:2], f"Time stepping/Scheme={scheme}")
+            self.assert_different(general, without)
+
+    def test_what_is_not_finite_in_the_fused_loop(self):
+        later = ["Turing/Perturbation=0.1", "Time stepping/Engine=fused"]
+        for settings, says in ((["Turing/gamma=100/abs(x - 0.5)"], ["'100/abs(x - 0.5)' of the entry 'Turing/gamma'", "at (0.5, 0)"]),
+                               (["Turing/Schnakenberg a=sqrt(0.0015 - t) + x", *START], ["'Turing/Kinetics'", "at ("]),
+                               (["Turing/gamma=1 + x - 400*t"], ["'1 + x - 400*t' of the entry 'Turing/gamma'", "at (0, 0)"])):
+            self.failed_run(TINY, *settings, *later, says=says)
 
     def test_sweeps(self):
         runs = self.sweep(TINY, {"gamma": ["100", "100*(1 + x)"], "Diffusion v": ["10", "max(10, 20*x)"]}, "Turing/Diffusion u=1", "Time stepping/End time=2e-3")

@@ -186,7 +186,7 @@ end
             (["Time stepping/Engine=general"], "'Engine' is general"),
             (["Mesh/Domain=L-shape"], "'Mesh/Domain' is L-shape"),
             (["Time stepping/Negative values=clip"], "clip"),
-            (["Turing/gamma=100 + x"], "the same at all places"),
+            (["Turing/Source u=t"], "sources and fluxes that depend on the time"),
         )])
         self.invalid([(file.name, [ETD, "Time stepping/Step control=asynchronous bound"], "the scheme ETDRK4 iterates nothing")])
         error = self.failed_run(file, ETD, *STEPS, ranks=2, says=[needs, "2 ranks"])

@@ -256,7 +256,7 @@ namespace leopard
           built_in->evaluate(3, u.data(), r.data(), j.data());
           reaction_diffusion::with_two_species(choice, [&](const auto &functor) {
             for (unsigned int i = 0; i < 3; ++i)
-              functor.evaluate(u.data() + 2 * i, s.data() + 2 * i, k.data() + 4 * i);
+              functor.evaluate(u.data() + 2 * i, {}, s.data() + 2 * i, k.data() + 4 * i);
           });
           for (unsigned int i = 0; i < 6; ++i)
             EXPECT_NEAR(r[i], s[i], 1e-14 * (1. + std::abs(r[i]))) << name;

@@ -347,7 +347,7 @@ namespace leopard::reaction_diffusion
           {
             for (int c = 0; c < 2; ++c)
               at[c] = u[c] + (stage == 1 ? 0. : stage == 4 ? 1. : 0.5) * t / steps * k[stage - 1][c];
-            system.evaluate(at, k[stage], nullptr);
+            system.evaluate(at, {}, k[stage], nullptr);
             for (int c = 0; c < 2; ++c)
               k[stage][c] = 10. * k[stage][c] - 4.5 * at[c];
           }

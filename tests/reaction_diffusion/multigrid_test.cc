@@ -56,7 +56,7 @@ namespace leopard::reaction_diffusion
         const NodeRow row     = node.row();
         const double  here[2] = {u(node.i, 0), u(node.i, 1)};
         double        r[2], block[4];
-        system.kinetics.evaluate(here, r, block);
+        system.kinetics.evaluate(here, {}, r, block);
         for (int e = 0; e < 4; ++e)
           block[e] = (e % 3 == 0 ? 1. + implicit * system.diffusion[e / 3] * row.diagonal : 0.) - implicit * system.gamma * block[e];
         level.set_block(system, implicit, node, row, block, true);

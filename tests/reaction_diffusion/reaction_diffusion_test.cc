@@ -52,14 +52,14 @@ namespace leopard::reaction_diffusion
             {
               double       r[2], j[4], plus[2], minus[2], unused[4];
               const double u[2] = {u0, v0}, e = 1e-6;
-              kinetics.evaluate(u, r, j);
+              kinetics.evaluate(u, {}, r, j);
               for (int d = 0; d < 2; ++d)
                 {
                   double a[2] = {u0, v0}, b[2] = {u0, v0};
                   a[d] += e;
                   b[d] -= e;
-                  kinetics.evaluate(a, plus, unused);
-                  kinetics.evaluate(b, minus, unused);
+                  kinetics.evaluate(a, {}, plus, unused);
+                  kinetics.evaluate(b, {}, minus, unused);
                   for (int c = 0; c < 2; ++c)
                     EXPECT_NEAR(j[c * 2 + d], (plus[c] - minus[c]) / (2. * e), 1e-8 * (1. + std::abs(j[c * 2 + d]))) << choice.name;
                 }

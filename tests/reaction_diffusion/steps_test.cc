@@ -28,7 +28,7 @@ namespace leopard::reaction_diffusion
         {
           const double here[2] = {u[i], u[n + i]};
           double       r[2];
-          kinetics_of_default.evaluate(here, r, nullptr);
+          kinetics_of_default.evaluate(here, {}, r, nullptr);
           result[i]     = gamma * r[0];
           result[n + i] = gamma * r[1];
         }
@@ -161,7 +161,7 @@ namespace leopard::reaction_diffusion
         {
           const double here[2] = {u[i], u[n + i]};
           double       r[2], j[4];
-          kinetics_of_default.evaluate(here, r, j);
+          kinetics_of_default.evaluate(here, {}, r, j);
           result = std::max({result, row_rate(j, 0, gamma), row_rate(j, 1, gamma)});
         }
       return result;

@@ -40,8 +40,8 @@ namespace leopard
     virtual const Constants                    &constants_used() const = 0;
 
     /**
-     * The reaction and its derivatives as one program, see reaction_diffusion::TapeKinetics. Not of one that depends on
-     * the place.
+     * The reaction and its derivatives as one program in the species, and names_of_places() if it depends on the place;
+     * see reaction_diffusion::TapeKinetics.
      */
     virtual const reaction_diffusion::ExpressionTape &tape() const = 0;
 

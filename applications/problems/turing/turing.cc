@@ -4,6 +4,7 @@
 #include <applications/base/number_or_expression.h>
 #include <applications/base/random_numbers.h>
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
+#include <applications/reaction_diffusion/kinetics/split_tape.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/words.h>
 
@@ -408,16 +409,49 @@ namespace leopard
     return result;
   }
 
-  std::optional<reaction_diffusion::KineticsChoice> Turing::library_kinetics() const
+  std::optional<reaction_diffusion::KineticsChoice> Turing::library_kinetics(unsigned int n_nodes, const Places &nodes, const double *terms) const
   {
-    if (reaction_depends_on_place())
-      return {};
+    if (reaction_depends_on_place() || terms != nullptr)
+      return kinetics_by_node(n_nodes, nodes, terms);
     const auto compiled = reaction_diffusion::kinetics_names();
     if (uses_expressions() || std::find(compiled.begin(), compiled.end(), chosen_kinetics) == compiled.end())
       return reaction_diffusion::KineticsChoice{"expressions", {}, gamma.number(), kinetics->tape()};
     reaction_diffusion::KineticsChoice choice{chosen_kinetics, {}, gamma.number(), {}};
     for (const auto &[name, value] : kinetics->constants_used())
       choice.constants.push_back(value);
+    return choice;
+  }
+
+  reaction_diffusion::KineticsChoice Turing::kinetics_by_node(unsigned int n_nodes, const Places &nodes, const double *terms) const
+  {
+    using namespace reaction_diffusion;
+    const auto        n_species = static_cast<unsigned int>(species.size());
+    const std::size_t n_places  = names_of_places(pictures.get()).size();
+    ExpressionTape    number; // gamma, if it is one
+    number.n_inputs           = static_cast<unsigned int>(n_places);
+    number.constants          = {gamma.is_number() ? gamma.number() : 1.};
+    number.outputs            = {static_cast<std::uint16_t>(n_places)};
+    const ExpressionTape tape = product(gamma.is_number() ? number : *gamma.compiled(), kinetics->tape(), n_species);
+    std::vector<bool>    is_given(n_species, false);
+    is_given.resize(n_species + n_places, true);
+    is_given[n_species + 3]    = false; // the time, the fourth of names_of_places()
+    const SplitTape   parts    = split(tape, is_given);
+    const std::size_t n_values = parts.given.outputs.size(), n_terms = terms != nullptr ? n_species : 0;
+    KineticsChoice    choice{"expressions", {}, 1., with_terms(parts.rest, static_cast<unsigned int>(n_terms))};
+    choice.n_further_inputs = static_cast<unsigned int>(1 + n_values + n_terms);
+    auto by_node            = std::make_shared<std::vector<double>>((n_values + n_terms) * n_nodes);
+
+    std::vector<double> inputs(tape.n_inputs, 0.), values(n_values);
+    for (std::size_t i = 0; i < n_nodes && n_values > 0; ++i)
+      {
+        evaluate_places(point_of(nodes, i), 0., pictures.get(), inputs.data() + n_species);
+        parts.given.evaluate(1, inputs.data(), values.data());
+        for (std::size_t p = 0; p < n_values; ++p)
+          (*by_node)[p * n_nodes + i] = values[p];
+      }
+    if (n_nodes > 0)
+      std::copy_n(terms, n_terms * n_nodes, by_node->begin() + static_cast<std::ptrdiff_t>(n_values * n_nodes));
+    choice.by_node = by_node;
     return choice;
   }
 

@@ -352,7 +352,7 @@ namespace leopard::reaction_diffusion
               const double  here[2] = {c.x, c.y}, old[2] = {u_n[i].x, u_n[i].y}, older[2] = {u_o[i].x, u_o[i].y}, oldest[2] = {u_p[i].x, u_p[i].y};
               double        g[2], block[4], m[4];
               const double *const levels[3] = {old, older, oldest};
-              system.residual(scheme, here, levels, laplace, NodeRow{diagonal, weight}, g, block, sums);
+              system.residual(scheme, here, levels, laplace, NodeRow{diagonal, weight, 0., gy * v.n_x + gx}, g, block, sums);
               system.inverse(block, m);
               keep(k, j, g, m, scheme.implicit);
               d[i] = make_float2(0.f, 0.f);

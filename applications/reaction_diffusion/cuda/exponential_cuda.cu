@@ -24,7 +24,7 @@ namespace leopard::reaction_diffusion
     template <int N>
     struct StepParameters
     {
-      double dt, last, rms, diffusion[N], jacobian[N * N], difference[N * N];
+      double time, dt, last, rms, diffusion[N], jacobian[N * N], difference[N * N];
     };
 
     template <int N>
@@ -131,11 +131,12 @@ namespace leopard::reaction_diffusion
 
     /**
      * Folded g(u). @param u n values a field, read where folded is null, else (unless it is null) written. @param
-     * folded of u; @param also, if it is not null, is to be the folded u.
+     * folded of u; @param also, if it is not null, is to be the folded u. @param fraction of the step, at which it is.
      */
     template <int dim, typename Kinetics>
     __global__ void compute_rates(const StepParameters<Kinetics::n_species> *p,
                                   ExponentialNodes<Kinetics>                 nodes,
+                                  double                                     fraction,
                                   FoldedGrid                                 grid,
                                   long                                       n,
                                   const double                              *folded,
@@ -157,7 +158,7 @@ namespace leopard::reaction_diffusion
               double here[N], rate[N];
               for (int c = 0; c < N; ++c)
                 here[c] = values.of[c][s];
-              nodes.rate(p->jacobian, here, rate);
+              nodes.rate(p->jacobian, here, {static_cast<int>(group.node(s)), p->time + fraction * p->dt}, rate);
               for (int c = 0; c < N; ++c)
                 rates.of[c][s] = rate[c];
             }
@@ -193,7 +194,8 @@ namespace leopard::reaction_diffusion
 
     /** Each thread block's sums of derivatives and squares: see ExponentialNodes::add_jacobian(). */
     template <typename Kinetics>
-    __global__ void __launch_bounds__(grid_threads) sum_derivatives_of(ExponentialNodes<Kinetics> nodes, long n, const double *u, double *parts)
+    __global__ void __launch_bounds__(grid_threads)
+      sum_derivatives_of(ExponentialNodes<Kinetics> nodes, double time, long n, const double *u, double *parts)
     {
       constexpr int n_sums       = Kinetics::n_species * Kinetics::n_species + 1;
       double        sums[n_sums] = {};
@@ -202,7 +204,7 @@ namespace leopard::reaction_diffusion
           double here[Kinetics::n_species];
           for (int c = 0; c < Kinetics::n_species; ++c)
             here[c] = u[c * n + i];
-          nodes.add_jacobian(here, sums);
+          nodes.add_jacobian(here, {static_cast<int>(i), time}, sums);
         }
       write_part<Addition>(sums, parts, n_sums);
     }
@@ -263,16 +265,17 @@ namespace leopard::reaction_diffusion
       void to_modes(int slot, const Jacobian &jacobian) override
       {
         std::copy(jacobian.begin(), jacobian.end(), current.jacobian);
+        current.time = Base::now;
         send();
         device::set_zero(work.data(), work.size() * sizeof(double)); // where there is no node; a step that failed leaves what is not finite
         const device::RecordingLock lock(device::recording());       // cuBLAS loads its kernels at the first use
-        evaluate(nullptr, values[slot].data(), work.data(), rates[slot].data());
+        evaluate(0., nullptr, values[slot].data(), work.data(), rates[slot].data());
         modes.to_modes(work.data(), in_modes[slot].data());
       }
 
       std::array<double, N * N + 1> sum_derivatives(int slot) const override
       {
-        sum_derivatives_of<Kinetics><<<n_sum_blocks(), grid_threads, 0, device::stream()>>>(nodes, n, values[slot].data(), parts.data());
+        sum_derivatives_of<Kinetics><<<n_sum_blocks(), grid_threads, 0, device::stream()>>>(nodes, Base::now, n, values[slot].data(), parts.data());
         merge_rank<Addition, N * N + 1><<<1, grid_threads, 0, device::stream()>>>(parts.data(), n_sum_blocks(), merged.data());
         LEOPARD_CHECK(cudaGetLastError());
         std::array<double, N * N + 1> result;
@@ -303,6 +306,7 @@ namespace leopard::reaction_diffusion
       {
         if (to != (from + 1) % n_slots)
           throw InvalidInput("a step goes from slot " + std::to_string(from) + " to slot " + std::to_string(to) + "\n  expected: the next one");
+        current.time = Base::now;
         current.dt   = dt;
         current.last = last;
         current.rms  = rms;
@@ -333,10 +337,10 @@ namespace leopard::reaction_diffusion
       }
 
       /** g(u) in modes; see compute_rates(). */
-      void evaluate(const double *parts_of_u, double *u, double *also, double *g) const
+      void evaluate(double fraction, const double *parts_of_u, double *u, double *also, double *g) const
       {
         compute_rates<dim><<<device::blocks_for(modes.grid.n_groups()), device::threads, 0, device::stream()>>>(
-          parameters.data(), nodes, modes.grid, n, parts_of_u, u, also, folded.data());
+          parameters.data(), nodes, fraction, modes.grid, n, parts_of_u, u, also, folded.data());
         modes.to_modes(folded.data(), g);
       }
 
@@ -352,11 +356,11 @@ namespace leopard::reaction_diffusion
           {
             stage(s, folded.data());
             modes.from_modes(folded.data(), work.data());
-            evaluate(work.data(), nullptr, nullptr, stage_rates[s].data());
+            evaluate(Step::fraction(s), work.data(), nullptr, nullptr, stage_rates[s].data());
           }
         stage(Step::n_stages, in_modes[to].data());
         modes.from_modes(in_modes[to].data(), work.data());
-        evaluate(work.data(), values[to].data(), nullptr, rates[to].data());
+        evaluate(1., work.data(), values[to].data(), nullptr, rates[to].data());
         estimate_error<N><<<blocks_for_modes(), device::threads, 0, device::stream()>>>(
           parameters.data(), modes.eigenvalues(), matrices.data(), n_modes, g, rates[3 - from - to].data(), rates[to].data(), folded.data());
         modes.from_modes(folded.data(), work.data());

@@ -149,7 +149,7 @@ namespace leopard::reaction_diffusion
           for (int s = 0; s < 2; ++s)
             u_p[s] = values.level[2][s * stride + i];
         const double *const old[3] = {u_n, u_o, u_p};
-        system.residual(scheme, u, old, laplace, NodeRow{diagonal, node_weight}, g, block_here, sums);
+        system.residual(scheme, u, old, laplace, NodeRow{diagonal, node_weight, 0., i}, g, block_here, sums);
         system.inverse(block_here, m);
         target[i]          = u[0];
         target[stride + i] = u[1];

@@ -60,7 +60,7 @@ namespace leopard::reaction_diffusion
     {
       in_modes[slot] = values[slot];
       modes->to_modes(in_modes[slot].data(), N);
-      rate(jacobian, values[slot], rates[slot]);
+      rate(jacobian, values[slot], Base::now, rates[slot]);
     }
 
     std::array<double, N * N + 1> sum_derivatives(int slot) const override
@@ -74,7 +74,7 @@ namespace leopard::reaction_diffusion
             double here[N];
             for (int c = 0; c < N; ++c)
               here[c] = u[c * n + i];
-            nodes.add_jacobian(here, derivatives[piece].sums.data());
+            nodes.add_jacobian(here, {static_cast<int>(i), Base::now}, derivatives[piece].sums.data());
           }
       });
       std::array<double, N *N + 1> result = {};
@@ -107,13 +107,13 @@ namespace leopard::reaction_diffusion
         {
           for_modes([&](const typename Step::Mode &mode) { Step::stage(s, mode, dt, u, g, work.data()); });
           modes->from_modes(work.data(), N);
-          rate(jacobian, work, stage_rates[s]);
+          rate(jacobian, work, Base::now + Step::fraction(s) * dt, stage_rates[s]);
           Base::look_for_stop();
         }
       for_modes([&](const typename Step::Mode &mode) { Step::finish(mode, dt, u, g, in_modes[to].data()); });
       values[to] = in_modes[to];
       modes->from_modes(values[to].data(), N);
-      rate(jacobian, values[to], rates[to]);
+      rate(jacobian, values[to], Base::now + dt, rates[to]);
       for_modes([&](const typename Step::Mode &mode) { Step::error(mode, dt, last, g, older, rates[to].data(), work.data()); });
       modes->from_modes(work.data(), N);
       return sums(rms, values[from], values[to]);
@@ -140,8 +140,8 @@ namespace leopard::reaction_diffusion
       });
     }
 
-    /** g(u) in modes. */
-    void rate(const Jacobian &of, const std::vector<double> &u, std::vector<double> &g) const
+    /** g(u) at a time in modes. */
+    void rate(const Jacobian &of, const std::vector<double> &u, double time, std::vector<double> &g) const
     {
       for_pieces([&](long begin, long end, int /*piece*/) {
         for (long i = begin; i < end; ++i)
@@ -149,7 +149,7 @@ namespace leopard::reaction_diffusion
             double here[N], rates_here[N];
             for (int c = 0; c < N; ++c)
               here[c] = u[c * n + i];
-            nodes.rate(of.data(), here, rates_here);
+            nodes.rate(of.data(), here, {static_cast<int>(i), time}, rates_here);
             for (int c = 0; c < N; ++c)
               g[c * n + i] = rates_here[c];
           }

@@ -128,7 +128,7 @@ namespace leopard::reaction_diffusion
       NodeRow row() const
       {
         const Axis &axis = level.grid.axis[0];
-        return {line.diagonal + axis.lower[x] + axis.upper[x], line.weight * axis.weight[x]};
+        return {line.diagonal + axis.lower[x] + axis.upper[x], line.weight * axis.weight[x], 0., static_cast<int>(i - level.first_node())};
       }
 
       [[gnu::always_inline]] void sum_of_neighbours(const double *v, double *sum) const

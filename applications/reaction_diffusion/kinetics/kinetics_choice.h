@@ -5,6 +5,7 @@
 
 #include <solvers/base/errors.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +14,8 @@ namespace leopard::reaction_diffusion
 {
   // Reactions as functors, one definition for host and GPU. Each has
   //   n_species           the number of fields,
-  //   evaluate(u, r, j)   r_c = f_c(u) and, unless j is nullptr, j[c * n_species + d] = df_c/du_d, without the factor
-  //   gamma,
+  //   evaluate(u, at, r, j)   r_c = f_c(u) at a node and time and, unless j is nullptr, j[c * n_species + d] =
+  //   df_c/du_d, without the factor gamma,
   //   name, n_constants   what KineticsChoice::name calls it, and how many constants it has,
   // and its constants as members, in the order in which KineticsChoice::constants lists them. All dimensionless. A new
   // one is a struct and its place in the list CompiledKinetics. Reactions that have none are stepped as expressions
@@ -27,7 +28,7 @@ namespace leopard::reaction_diffusion
     static constexpr int         n_species = 2, n_constants = 2;
     double                       a, b;
 
-    LEOPARD_HOST_DEVICE void evaluate(const double *u, double *r, double *j) const
+    LEOPARD_HOST_DEVICE void evaluate(const double *u, NodeAtTime /*at*/, double *r, double *j) const
     {
       const double square = u[0] * u[0], product = 2. * u[0] * u[1], cubic = square * u[1];
       r[0] = a - u[0] + cubic;
@@ -51,7 +52,7 @@ namespace leopard::reaction_diffusion
     static constexpr int         n_species = 2, n_constants = 3;
     double                       a, b, saturation;
 
-    LEOPARD_HOST_DEVICE void evaluate(const double *u, double *r, double *j) const
+    LEOPARD_HOST_DEVICE void evaluate(const double *u, NodeAtTime /*at*/, double *r, double *j) const
     {
       const double square = u[0] * u[0], s = 1. + saturation * square, production = square / (u[1] * s);
       r[0] = a - b * u[0] + production;
@@ -72,7 +73,7 @@ namespace leopard::reaction_diffusion
     static constexpr int         n_species = 2, n_constants = 2;
     double                       feed, conversion;
 
-    LEOPARD_HOST_DEVICE void evaluate(const double *u, double *r, double *j) const
+    LEOPARD_HOST_DEVICE void evaluate(const double *u, NodeAtTime /*at*/, double *r, double *j) const
     {
       const double square = u[0] * u[0], cubic = square * u[1], product = 2. * u[0] * u[1];
       r[0] = feed - (conversion + 1.) * u[0] + cubic;
@@ -96,7 +97,7 @@ namespace leopard::reaction_diffusion
     static constexpr int         n_species = 2, n_constants = 2;
     double                       feed, kill;
 
-    LEOPARD_HOST_DEVICE void evaluate(const double *u, double *r, double *j) const
+    LEOPARD_HOST_DEVICE void evaluate(const double *u, NodeAtTime /*at*/, double *r, double *j) const
     {
       const double square = u[1] * u[1], cubic = u[0] * square, product = 2. * u[0] * u[1];
       r[0] = feed * (1. - u[0]) - cubic;
@@ -117,7 +118,7 @@ namespace leopard::reaction_diffusion
     static constexpr int         n_species = 2, n_constants = 3;
     double                       a, b, epsilon;
 
-    LEOPARD_HOST_DEVICE void evaluate(const double *u, double *r, double *j) const
+    LEOPARD_HOST_DEVICE void evaluate(const double *u, NodeAtTime /*at*/, double *r, double *j) const
     {
       r[0] = u[0] - u[0] * u[0] * u[0] - u[1];
       r[1] = epsilon * (u[0] - b * u[1] + a);
@@ -145,6 +146,12 @@ namespace leopard::reaction_diffusion
     std::vector<double> constants   = {0.126779, 0.792366}; ///< in the order of the functor's members, dimensionless
     double              gamma       = 1000.;                ///< strength of the reaction: the rates are gamma f_c; dimensionless
     ExpressionTape      expressions = {};                   ///< for the name "expressions", of one to max_species species: see TapeKinetics
+    /**
+     * Inputs of the expressions behind the species: none where the reaction is the same everywhere and always, else the
+     * time and the values by_node, value p of node i at p * (number of nodes) + i, nodes as in the arrays of a Stepper.
+     */
+    unsigned int                               n_further_inputs = 0;
+    std::shared_ptr<const std::vector<double>> by_node          = {}; ///< null: none
 
     static constexpr unsigned int max_species = 6;
 
@@ -156,7 +163,9 @@ namespace leopard::reaction_diffusion
      */
     void validate() const;
     /** Of a valid choice. */
-    int n_species() const { return name == "expressions" ? static_cast<int>(expressions.n_inputs) : 2; }
+    int n_species() const { return name == "expressions" ? static_cast<int>(expressions.n_inputs - n_further_inputs) : 2; }
+    /** How many values by_node has for each node. */
+    std::size_t n_by_node() const { return n_further_inputs > 1 ? n_further_inputs - 1 : 0; }
   };
 
   /** Those of CompiledKinetics. */
@@ -164,6 +173,16 @@ namespace leopard::reaction_diffusion
 
   namespace internal
   {
+    template <int N>
+    TapeKinetics<N> tape_kinetics(const KineticsChoice &choice)
+    {
+      const std::size_t n = choice.n_by_node();
+      TapeKinetics<N>   result(choice.expressions, static_cast<int>(choice.n_further_inputs));
+      if (n > 0)
+        result.set_by_node(choice.by_node->data(), static_cast<long>(choice.by_node->size() / n));
+      return result;
+    }
+
     template <typename Kinetics, std::size_t... i>
     Kinetics with_constants(const std::vector<double> &constants, std::index_sequence<i...> /*unused*/)
     {
@@ -191,7 +210,7 @@ namespace leopard::reaction_diffusion
   auto with_two_species(const KineticsChoice &choice, const Visitor &visitor)
   {
     if (choice.name == "expressions")
-      return visitor(TapeKinetics<2>(choice.expressions));
+      return visitor(internal::tape_kinetics<2>(choice));
     return internal::with_compiled(choice, visitor, CompiledKinetics());
   }
 
@@ -202,15 +221,15 @@ namespace leopard::reaction_diffusion
     switch (choice.n_species())
       {
         case 1:
-          return visitor(TapeKinetics<1>(choice.expressions));
+          return visitor(internal::tape_kinetics<1>(choice));
         case 3:
-          return visitor(TapeKinetics<3>(choice.expressions));
+          return visitor(internal::tape_kinetics<3>(choice));
         case 4:
-          return visitor(TapeKinetics<4>(choice.expressions));
+          return visitor(internal::tape_kinetics<4>(choice));
         case 5:
-          return visitor(TapeKinetics<5>(choice.expressions));
+          return visitor(internal::tape_kinetics<5>(choice));
         case 6:
-          return visitor(TapeKinetics<6>(choice.expressions));
+          return visitor(internal::tape_kinetics<6>(choice));
         default:
           return with_two_species(choice, visitor);
       }

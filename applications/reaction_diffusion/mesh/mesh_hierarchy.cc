@@ -43,6 +43,19 @@ namespace leopard::reaction_diffusion
 
   namespace
   {
+    /** MeshLaplacian::finest_node of the next coarser level: of the node that counts most in a row of R. */
+    std::vector<int> representatives(const CrsMatrix<double> &R, const MeshLaplacian &mesh)
+    {
+      std::vector<int> result;
+      for (int i = 0; i < R.n_rows; ++i)
+        {
+          const auto begin = R.values.begin() + R.row_offsets[i], end = R.values.begin() + R.row_offsets[i + 1];
+          const int  node = R.columns[std::max_element(begin, end) - R.values.begin()];
+          result.push_back(mesh.finest_node.empty() ? node : mesh.finest_node[node]);
+        }
+      return result;
+    }
+
     /** Fills the transfers of a level and makes the next one. @return whether there is one. */
     bool coarsen(MeshLevel &level, MeshLevel &coarse)
     {
@@ -64,6 +77,7 @@ namespace leopard::reaction_diffusion
         coarse.mesh.weight.push_back(m / largest);
       coarse.mesh.dimension   = mesh.dimension;
       coarse.mesh.coordinates = restricted(R, mesh.coordinates, mesh.dimension);
+      coarse.mesh.finest_node = representatives(R, mesh);
       level.prolongation      = std::move(P);
       level.restriction       = std::move(R);
       return true;

@@ -80,7 +80,7 @@ namespace leopard::reaction_diffusion
   {
     const RowSums sums(matrix, i);
     const double  excess = sums.absolute + sums.sum;
-    return {-sums.sum, weight[i], excess > rounding * sums.absolute ? excess : 0.};
+    return {-sums.sum, weight[i], excess > rounding * sums.absolute ? excess : 0., finest_node.empty() ? i : finest_node[i]};
   }
 
   MeshLaplacian laplacian_of(const NodeGrid &grid)

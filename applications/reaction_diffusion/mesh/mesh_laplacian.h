@@ -25,6 +25,7 @@ namespace leopard::reaction_diffusion
     std::vector<double> weight;        ///< m_i over the largest of them
     std::vector<double> coordinates;   ///< of the nodes, `dimension` numbers each, for compact blocks; empty: METIS makes blocks, which takes longer
     int                 dimension = 2; ///< numbers a node in coordinates
+    std::vector<int>    finest_node;   ///< of a coarser level: NodeRow::node of its nodes; empty: they are nodes of the mesh themselves
 
     int n_nodes() const { return matrix.n_rows; }
     /**

@@ -5,6 +5,8 @@
 #include "schemes.h"
 #include "sums.h"
 
+#include <applications/reaction_diffusion/kinetics/tape_kinetics.h>
+
 namespace leopard::reaction_diffusion
 {
   /**
@@ -26,13 +28,17 @@ namespace leopard::reaction_diffusion
    *   dt^4 / 32 phi_1 g[t - last, t, t + dt/2, t + dt],
    *
    * the divided difference with the step before, whose size was `last`, times the integral of |s (s - dt/2) (s - dt)|.
-   * Homogeneous steady solutions are kept, and linear reactions are exact.
+   * Homogeneous steady solutions are kept, and linear reactions are exact. Where r depends on the time a and b are at
+   * t + dt/2, c and v at t + dt.
    */
   template <int N>
   struct ExponentialStep
   {
     static constexpr int n_matrices = 7; ///< a mode: psi_0, psi_1, psi_2, phi_0, phi_1, phi_2, phi_3
     static constexpr int n_stages   = 3; ///< a, b, c
+
+    /** Of the step, at which a stage is; beyond the last one is the new solution. */
+    static LEOPARD_HOST_DEVICE double fraction(int stage) { return stage < 2 ? 0.5 : 1.; }
 
     /** Of a mode. @param jacobian J, @param at entry e of matrix m is matrices[(m N N + e) stride]. */
     static LEOPARD_HOST_DEVICE void
@@ -184,10 +190,10 @@ namespace leopard::reaction_diffusion
     double   gamma;
 
     /** g = gamma f(u) - J u. */
-    LEOPARD_HOST_DEVICE void rate(const double *jacobian, const double *u, double *g) const
+    LEOPARD_HOST_DEVICE void rate(const double *jacobian, const double *u, NodeAtTime at, double *g) const
     {
       double r[N];
-      kinetics.evaluate(u, r, nullptr);
+      kinetics.evaluate(u, at, r, nullptr);
       for (int c = 0; c < N; ++c)
         {
           g[c] = gamma * r[c];
@@ -197,10 +203,10 @@ namespace leopard::reaction_diffusion
     }
 
     /** Adds gamma df_c/du_d to sums[c N + d], and the squares of u to sums[N N]. */
-    LEOPARD_HOST_DEVICE void add_jacobian(const double *u, double *sums) const
+    LEOPARD_HOST_DEVICE void add_jacobian(const double *u, NodeAtTime at, double *sums) const
     {
       double r[N], j[N * N];
-      kinetics.evaluate(u, r, j);
+      kinetics.evaluate(u, at, r, j);
       for (int c = 0; c < N; ++c)
         sums[N * N] += u[c] * u[c];
       for (int e = 0; e < N * N; ++e)

@@ -21,6 +21,7 @@ namespace leopard::reaction_diffusion
     struct Scheme : SchemeCoefficients
     {
       double diffusion_factor, reaction_factor, prediction[max_levels], reaction_error, rms;
+      double new_time, time[2]; ///< of the new solution; of levels 0 and 1
       bool   explicit_reaction, predicting;
 
       LEOPARD_HOST_DEVICE explicit Scheme(const Controller &c)
@@ -30,6 +31,8 @@ namespace leopard::reaction_diffusion
         , prediction{c.prediction[0], c.prediction[1], c.prediction[2], c.prediction[3]}
         , reaction_error(c.reaction_error)
         , rms(c.rms)
+        , new_time(c.time + c.step_size)
+        , time{c.time, c.time - c.steps[0]}
         , explicit_reaction(c.explicit_reaction())
         , predicting(c.predicting)
       {
@@ -51,7 +54,8 @@ namespace leopard::reaction_diffusion
     };
 
     /**
-     * The largest positive derivative of a rate by its own field, over all nodes; 0 where the reaction is explicit.
+     * The largest positive derivative of a rate by its own field, over all nodes, at the time zero; 0 where the
+     * reaction is explicit. Kinetics with values by node have them in host memory.
      * @param u host memory, field c of node i at c * n + i.
      */
     double largest_rate(const double *u, long n) const
@@ -64,7 +68,7 @@ namespace leopard::reaction_diffusion
           double here[N], r[N], j[N * N];
           for (int c = 0; c < N; ++c)
             here[c] = u[c * n + i];
-          kinetics.evaluate(here, r, j);
+          kinetics.evaluate(here, {static_cast<int>(i), 0.}, r, j);
           for (int c = 0; c < N; ++c)
             result = gamma * j[c * N + c] > result ? gamma * j[c * N + c] : result;
         }
@@ -83,12 +87,12 @@ namespace leopard::reaction_diffusion
      * What the reaction contributes: factor r and factor dr/du, or in the IMEX scheme their extrapolation and no
      * derivative.
      */
-    LEOPARD_HOST_DEVICE void reaction(const Scheme &s, const double *u, const double *u_n, const double *u_o, double *r, double *j) const
+    LEOPARD_HOST_DEVICE void reaction(const Scheme &s, int node, const double *u, const double *u_n, const double *u_o, double *r, double *j) const
     {
       const double factor = gamma * s.reaction_factor;
       if (!s.explicit_reaction)
         {
-          kinetics.evaluate(u, r, j);
+          kinetics.evaluate(u, {node, s.new_time}, r, j);
           for (int c = 0; c < N; ++c)
             r[c] *= factor;
           for (int e = 0; e < N * N; ++e)
@@ -96,11 +100,11 @@ namespace leopard::reaction_diffusion
           return;
         }
       double r_n[N], r_o[N];
-      kinetics.evaluate(u_n, r_n, nullptr);
+      kinetics.evaluate(u_n, {node, s.time[0]}, r_n, nullptr);
       for (int c = 0; c < N; ++c)
         r_o[c] = 0.;
       if (s.reaction[1] != 0.)
-        kinetics.evaluate(u_o, r_o, nullptr);
+        kinetics.evaluate(u_o, {node, s.time[1]}, r_o, nullptr);
       for (int c = 0; c < N; ++c)
         r[c] = factor * (s.reaction[0] * r_n[c] + s.reaction[1] * r_o[c]);
       for (int e = 0; e < N * N; ++e)
@@ -111,10 +115,10 @@ namespace leopard::reaction_diffusion
      * The part of the IMEX scheme's error that comes on top of u - prediction, see Controller.
      * @param r the extrapolated reaction; gets the result.
      */
-    LEOPARD_HOST_DEVICE void extrapolation_error(const Scheme &s, const double *u, double *r) const
+    LEOPARD_HOST_DEVICE void extrapolation_error(const Scheme &s, int node, const double *u, double *r) const
     {
       double now[N];
-      kinetics.evaluate(u, now, nullptr); // without an estimate, too: what is not finite here must not be accepted
+      kinetics.evaluate(u, {node, s.new_time}, now, nullptr); // without an estimate, too: what is not finite here must not be accepted
       for (int c = 0; c < N; ++c)
         r[c] = s.reaction_error * (r[c] - gamma * s.reaction_factor * now[c]);
     }
@@ -151,7 +155,7 @@ namespace leopard::reaction_diffusion
                                       Sums          &sums) const
     {
       double r[N];
-      reaction(s, u, levels[0], levels[1], r, block);
+      reaction(s, row.node, u, levels[0], levels[1], r, block);
       sums.row_rate = Sums::merge(Sums::n - 1, sums.row_rate, row_rate(s, block, row.excess));
       double old[N];
       for (int c = 0; c < N; ++c)
@@ -163,7 +167,7 @@ namespace leopard::reaction_diffusion
           g[c] = u[c] - old[c] - s.implicit * (diffusion[c] * laplace[c] + r[c]);
         }
       if (s.explicit_reaction && !s.predicting)
-        extrapolation_error(s, u, r);
+        extrapolation_error(s, row.node, u, r);
       for (int c = 0; c < N; ++c)
         {
           sums.residual += row.weight * row.weight * g[c] * g[c];

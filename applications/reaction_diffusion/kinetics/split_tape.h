@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "expression_tape.h"
+
+#include <vector>
+
+namespace leopard::reaction_diffusion
+{
+  /**
+   * All outputs of a tape times a factor. @param tape its inputs are n_variables variables and, or not, those of the
+   * factor behind them. @param factor one output. @return with the variables and the factor's inputs.
+   */
+  ExpressionTape product(const ExpressionTape &factor, const ExpressionTape &tape, unsigned int n_variables);
+
+  /** A tape with n further inputs, which are added to its first n outputs. */
+  ExpressionTape with_terms(const ExpressionTape &tape, unsigned int n);
+
+  /** A tape in two: `given`, what depends on given inputs alone, and `rest`, which computes the outputs from it. */
+  struct SplitTape
+  {
+    ExpressionTape given; ///< with the inputs of the whole tape; its outputs are further inputs of the rest
+    ExpressionTape rest;  ///< with the inputs that are not given, then the outputs of `given`
+  };
+
+  /** @param is_given of each input of the tape: whether it is given. */
+  SplitTape split(const ExpressionTape &tape, const std::vector<bool> &is_given);
+} // namespace leopard::reaction_diffusion

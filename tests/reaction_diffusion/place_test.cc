@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reactions that depend on the place and the time: expressions with values by node.
+#include "triangles.h"
+
+#include <applications/reaction_diffusion/kinetics/split_tape.h>
+#include <solvers/base/errors.h>
+
+#include <cstring>
+#include <memory>
+#include <random>
+
+namespace leopard::reaction_diffusion
+{
+  namespace
+  {
+    /** Schnakenberg's reaction times g, or (1 + t) g, g by node: inputs u, v, t, g. */
+    ExpressionTape schnakenberg_times_g(bool with_time)
+    {
+      TapeWriter          w(4, {0.126779, 0.792366, 2., 1., 0.});
+      const std::uint16_t u = 0, v = 1, one = w.constant(3), factor = with_time ? w.times(w.add(one, 2), 3) : 3;
+      const std::uint16_t square = w.times(u, u), cubic = w.times(square, v), product = w.times(w.times(w.constant(2), u), v);
+      const auto          output = [&](std::uint16_t value) { w.tape.outputs.push_back(w.times(factor, value)); };
+      output(w.add(w.minus(w.constant(0), u), cubic));
+      output(w.minus(w.constant(1), cubic));
+      output(w.minus(product, one));
+      output(square);
+      output(w.negate(product));
+      output(w.negate(square));
+      return w.tape;
+    }
+
+    using Field = std::shared_ptr<const Vector>;
+
+    /** g, different at all nodes of a domain. */
+    Field rising(long n)
+    {
+      auto g = std::make_shared<Vector>(n);
+      for (long i = 0; i < n; ++i)
+        (*g)[i] = 0.5 + static_cast<double>(i) / static_cast<double>(n);
+      return g;
+    }
+
+    KineticsChoice by_node(bool with_time, double gamma, const Field &values)
+    {
+      KineticsChoice result{"expressions", {}, gamma, schnakenberg_times_g(with_time)};
+      result.n_further_inputs = 2;
+      result.by_node          = values;
+      return result;
+    }
+
+    template <typename Domain>
+    StepperOptions with_rising_g(const Domain &domain, Backend backend, Scheme scheme, double dt)
+    {
+      StepperOptions options = fixed_steps(backend, scheme, dt);
+      options.kinetics       = by_node(true, 50., rising(domain.n_nodes()));
+      return options;
+    }
+
+    template <typename Domain>
+    void expect_reference(const Domain &domain, const StepperOptions &options, const Vector &u, double time, const std::string &what)
+    {
+      StepperOptions oracle = options;
+      oracle.backend        = Backend::reference;
+      EXPECT_LT(largest_difference(solution_at(domain, options, u, time), solution_at(domain, oracle, u, time)), 1e-8) << what;
+    }
+
+    /** solution_at() of any scheme: that of an exponential one has no Newton steps. */
+    Vector stepped(const NodeGrid &grid, const StepperOptions &options, const Vector &initial, double time)
+    {
+      Stepper stepper(grid, options);
+      stepper.start(initial.data());
+      EXPECT_EQ(stepper.advance(time, 100000, 0.5 * options.stepping.step_size), StopReason::time_reached);
+      Vector u(initial.size());
+      stepper.solution(u.data());
+      return u;
+    }
+
+    /**
+     * u = 2 + exp(-t) phi, phi = cos(pi x) cos(pi y), solves u_t = laplace u + c (2 - u) + exp(-t) p with p = (lambda -
+     * 1 + c) phi, where -laplace phi = lambda phi and c depends on the place. Inputs u, t, c, p.
+     */
+    struct Manufactured
+    {
+      Manufactured(int n, bool of_grid)
+        : grid(unit_grid(n, 2))
+        , phi(grid.n_nodes())
+      {
+        const double h = grid.spacing[0], s = 2. * std::sin(0.5 * M_PI * h) / h, lambda = of_grid ? 2. * s * s : 2. * M_PI * M_PI;
+        auto         values = std::make_shared<Vector>(2 * phi.size());
+        for (std::size_t i = 0; i < phi.size(); ++i)
+          {
+            const double x = static_cast<double>(i % n) * h, y = static_cast<double>(i / n) * h, c = 3. + 2. * std::sin(3. * x + y);
+            phi[i]                    = std::cos(M_PI * x) * std::cos(M_PI * y);
+            (*values)[i]              = c;
+            (*values)[phi.size() + i] = (lambda - 1. + c) * phi[i];
+          }
+        TapeWriter          w(4, {2.});
+        const std::uint16_t minus_t = w.negate(1), decay = w.apply(Operation::exp, minus_t, minus_t);
+        w.tape.outputs            = {w.add(w.times(2, w.minus(w.constant(0), 0)), w.times(decay, 3)), w.negate(2)};
+        kinetics                  = {"expressions", {}, 1., w.tape};
+        kinetics.n_further_inputs = 3;
+        kinetics.by_node          = values;
+      }
+
+      Vector at(double t) const
+      {
+        Vector u(phi.size());
+        for (std::size_t i = 0; i < u.size(); ++i)
+          u[i] = 2. + std::exp(-t) * phi[i];
+        return u;
+      }
+
+      NodeGrid       grid;
+      Vector         phi;
+      KineticsChoice kinetics;
+    };
+
+    class ReactionByNode : public BackendTest
+    {
+    };
+    INSTANTIATE_TEST_SUITE_P(Backends, ReactionByNode, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
+  } // namespace
+
+  TEST_P(ReactionByNode, StepsAsTheDirectSolver)
+  {
+    const Triangles triangles(23, 0.2, 3);
+    const Vector    on_mesh = smooth_fields(unit_grid(23, 2));
+    for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2})
+      for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
+        {
+          const std::string words   = "scheme " + std::to_string(static_cast<int>(scheme)) + ", method " + std::to_string(static_cast<int>(method));
+          const auto        options = [&](const auto &domain, bool persistent) {
+            StepperOptions result         = with_rising_g(domain, GetParam(), scheme, 1e-3);
+            result.stepping.linear_method = method;
+            result.persistent             = persistent;
+            return result;
+          };
+          for (const NodeGrid &grid : {box_grid(19, 22, 1), box_grid(8, 9, 7)})
+            for (const bool persistent : {true, false})
+              expect_reference(grid, options(grid, persistent), smooth_fields(grid), 5e-3, words + (persistent ? ", persistent" : ""));
+          expect_reference(triangles.laplacian, options(triangles.laplacian, true), on_mesh, 5e-3, words + ", mesh");
+        }
+    for (const NodeGrid &grid : {box_grid(12, 17, 1), box_grid(6, 9, 5)})
+      {
+        StepperOptions options = with_rising_g(grid, GetParam(), Scheme::etdrk4, 1e-3), oracle = options;
+        oracle.backend = Backend::reference;
+        const Vector u = smooth_fields(grid);
+        EXPECT_LT(largest_difference(stepped(grid, options, u, 5e-3), stepped(grid, oracle, u, 5e-3)), 1e-10) << "exponential";
+      }
+  }
+
+  TEST_P(ReactionByNode, OfOneValueEverywhereIsGamma)
+  {
+    const NodeGrid grid    = unit_grid(33, 2);
+    StepperOptions options = fixed_steps(GetParam(), Scheme::bdf2, 1e-4), plain = options;
+    options.n_threads = plain.n_threads = 1;
+    options.kinetics                    = by_node(false, 25., std::make_shared<Vector>(grid.n_nodes(), 2.));
+    const Vector u                      = smooth_fields(grid);
+    const double bound                  = GetParam() == Backend::cuda ? 1e-9 : 1e-13;
+    EXPECT_LT(largest_difference(solution_at(grid, options, u, 1e-3), solution_at(grid, plain, u, 1e-3)), bound);
+  }
+
+  TEST_P(ReactionByNode, OrdersInTime)
+  {
+    const Manufactured problem(9, true);
+    for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2, Scheme::etdrk4})
+      {
+        const auto error = [&](int steps) {
+          StepperOptions options = fixed_steps(GetParam(), scheme, 1. / steps);
+          options.kinetics       = problem.kinetics;
+          options.diffusion      = {1.};
+          return largest_difference(stepped(problem.grid, options, problem.at(0.), 1.), problem.at(1.));
+        };
+        EXPECT_NEAR(std::log2(error(20) / error(40)), order_of(scheme), scheme == Scheme::etdrk4 ? 0.5 : 0.2) << static_cast<int>(scheme);
+      }
+  }
+
+  TEST_P(ReactionByNode, SecondOrderInSpace)
+  {
+    const auto error = [&](int n) {
+      const Manufactured problem(n, false);
+      StepperOptions     options        = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);
+      options.stepping.error_controlled = true;
+      options.stepping.error_tolerance  = 1e-7;
+      options.kinetics                  = problem.kinetics;
+      options.diffusion                 = {1.};
+      return largest_difference(solution_at(problem.grid, options, problem.at(0.), 0.5), problem.at(0.5));
+    };
+    EXPECT_NEAR(std::log2(error(9) / error(17)), 2., 0.1);
+  }
+
+  TEST_P(ReactionByNode, GoesOnWhereItStopped)
+  {
+    const NodeGrid       grid    = unit_grid(17, 2);
+    const StepperOptions options = with_rising_g(grid, GetParam(), Scheme::bdf2, 1e-3);
+    const Vector         initial = smooth_fields(grid), whole = solution_at(grid, options, initial, 0.02);
+    Stepper              first(grid, options), second(grid, options);
+    first.start(initial.data());
+    EXPECT_EQ(first.advance(0.01, 1000, 5e-4), StopReason::time_reached);
+    std::vector<Vector> solutions(first.state().step_sizes.size() + 1, Vector(initial.size()));
+    for (std::size_t l = 0; l < solutions.size(); ++l)
+      first.solution(solutions[l].data(), static_cast<int>(l));
+    second.resume(first.state(), solutions);
+    EXPECT_EQ(second.advance(0.02, 1000, 5e-4), StopReason::time_reached);
+    Vector found(initial.size());
+    second.solution(found.data());
+    EXPECT_LT(largest_difference(found, whole), 1e-8);
+  }
+
+  TEST(ReactionByNodeChoice, SaysHowManyValuesThereMustBe)
+  {
+    const NodeGrid grid    = unit_grid(9, 2);
+    StepperOptions options = with_rising_g(grid, Backend::host, Scheme::bdf2, 1e-3);
+    EXPECT_NO_THROW(Stepper(grid, options));
+    for (const Field &values : {Field(), Field(std::make_shared<Vector>(80, 1.))})
+      {
+        options.kinetics.by_node = values;
+        try
+          {
+            Stepper(grid, options);
+            ADD_FAILURE();
+          }
+        catch (const InvalidInput &error)
+          {
+            EXPECT_NE(std::string(error.what()).find("expected: 81, 1 for each node"), std::string::npos) << error.what();
+          }
+      }
+    options.kinetics.n_further_inputs = 5;
+    EXPECT_NE(options.kinetics.why_not().find("0 species"), std::string::npos) << options.kinetics.why_not();
+  }
+
+  /** Of random tapes: the parts compute, one after the other, what the tape does, to the last bit. */
+  TEST(SplitTape, ComputesWhatTheTapeComputes)
+  {
+    std::mt19937 random(11);
+    int          n_given = 0;
+    for (int round = 0; round < 300; ++round)
+      {
+        TapeWriter w(4, {0.5, 2., -1.25});
+        for (unsigned int i = 0, n = 1 + random() % 60; i < n; ++i)
+          {
+            const auto operation = static_cast<Operation>(random() % (static_cast<unsigned int>(Operation::atanh) + 1));
+            const auto operand   = [&] { return static_cast<std::uint16_t>(random() % w.tape.n_registers()); };
+            const auto a         = operand();
+            w.apply(operation, a, operation < Operation::negate ? operand() : a);
+          }
+        for (int o = 0; o < 4; ++o)
+          w.tape.outputs.push_back(static_cast<std::uint16_t>(w.tape.n_registers() - 1 - random() % std::min(w.tape.n_registers(), 9u)));
+        const std::vector<bool> is_given = {false, true, false, true};
+        const SplitTape         parts    = split(w.tape, is_given);
+        ASSERT_EQ(parts.rest.n_inputs, 2 + parts.given.outputs.size());
+        n_given += parts.given.outputs.size() > 0;
+        EXPECT_LE(parts.rest.instructions.size(), w.tape.instructions.size());
+        const Vector x = {0.3, 1.7, -0.4, 0.9}, only_given = {-99., x[1], -99., x[3]};
+        Vector       expected(4), found(4), rest(parts.rest.n_inputs);
+        w.tape.evaluate(1, x.data(), expected.data());
+        rest[0] = x[0];
+        rest[1] = x[2];
+        parts.given.evaluate(1, only_given.data(), rest.data() + 2);
+        parts.rest.evaluate(1, rest.data(), found.data());
+        for (int o = 0; o < 4; ++o)
+          EXPECT_TRUE(std::memcmp(&found[o], &expected[o], sizeof(double)) == 0 || (std::isnan(found[o]) && std::isnan(expected[o]))) << round;
+      }
+    EXPECT_GT(n_given, 100);
+  }
+
+  TEST(SplitTape, OfAProductWithAFactorOfThePlaceIsOneValueByNode)
+  {
+    TapeWriter factor(2, {3.}); // 3 x + y
+    factor.tape.outputs        = {factor.add(factor.times(factor.constant(0), 0), 1)};
+    const ExpressionTape whole = product(factor.tape, logistic(1), 1);
+    const Vector         x     = {0.25, 2., 5.};
+    Vector               values(2);
+    whole.evaluate(1, x.data(), values.data());
+    EXPECT_DOUBLE_EQ(values[0], 11. * 0.25 * 0.75);
+    EXPECT_DOUBLE_EQ(values[1], 11. * 0.5);
+    const SplitTape parts = split(whole, {false, true, true});
+    EXPECT_EQ(parts.given.outputs.size(), 1u);
+    EXPECT_EQ(parts.rest.n_inputs, 2u);
+    EXPECT_EQ(parts.rest.instructions.size(), logistic(1).instructions.size() + 2);
+  }
+} // namespace leopard::reaction_diffusion
