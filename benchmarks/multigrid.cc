@@ -34,7 +34,7 @@ namespace
   {
     MultigridOptions         options;
     std::vector<std::string> cases = {"five:4096", "seven:256", "seven:318", "q2:1024"}, forms = {"stencil", "stored"};
-    std::string              backend = "automatic", cycle = "V", csv;
+    std::string              backend = "automatic", cycle = "V", moving = "automatic", csv;
     double                   tolerance = 1e-10, delta = 0., vary = 0.;
     int                      repetitions = 11, n_levels = 0, mixed = 0;
     bool                     with_cg = false, sixteen_bits = false;
@@ -474,7 +474,10 @@ namespace
     settings.options.backend = cuda ? Backend::cuda : Backend::host;
     if (settings.cycle != "V" && settings.cycle != "W" && settings.cycle != "F")
       throw InvalidInput("--cycle is '" + settings.cycle + "'\n  expected: V, W or F");
-    settings.options.cycle = settings.cycle == "V" ? CycleType::v : settings.cycle == "W" ? CycleType::w : CycleType::f;
+    settings.options.smoother.moving_blocks = settings.moving == "no"    ? MovingBlocksChoice::no
+                                              : settings.moving == "yes" ? MovingBlocksChoice::yes
+                                                                         : MovingBlocksChoice::automatic;
+    settings.options.cycle                  = settings.cycle == "V" ? CycleType::v : settings.cycle == "W" ? CycleType::w : CycleType::f;
     for (const std::string &form : settings.forms)
       if (form != "stencil" && form != "stored" && form != "algebraic")
         throw InvalidInput("--forms has '" + form + "'\n  expected: stencil, stored or algebraic");
@@ -514,6 +517,8 @@ int main(int argc, char **argv)
   app.add_option("--smoother", settings.options.smoother.method, "async, damped-jacobi, chebyshev, ...");
   app.add_option("--k", settings.options.smoother.block_async.local_iterations, "local iterations of async-(k)");
   app.add_option("--block-size", settings.options.smoother.block_async.block_size, "rows a block, stored matrices");
+  app.add_option("--moving", settings.moving, "automatic, no or yes: blocks of async move, stored matrices")
+    ->check(CLI::IsMember({"automatic", "no", "yes"}));
   app.add_option("--omega", settings.options.smoother.omega, "relaxation factor; 0: what suits the method");
   app.add_option("--nu1", settings.options.pre_smoothing, "smoothing steps before the coarse correction");
   app.add_option("--nu2", settings.options.post_smoothing, "and after it");

@@ -27,8 +27,9 @@ namespace leopard
       "false",
       Bool(),
       "Method multigrid: begin with one cycle on each level from the coarsest up. Not in the fused time loop, whose steps have a first guess.");
-    const std::string chosen =
-      "; -1: 1 where it is async on the stencils of a GPU, whose tiles move, or for the preconditioner aggregation, else 2. Dimensionless.";
+    const std::string chosen = "; -1: 1 where it is async whose blocks move ('Blocks move'; on a GPU tiles of stencils do, too), or for the "
+                               "preconditioner aggregation, else 2. "
+                               "Dimensionless.";
     prm.declare_entry("Pre smoothing", "-1", Integer(-1, 1000), "Smoothing steps before the coarse grid correction" + chosen);
     prm.declare_entry("Post smoothing", "-1", Integer(-1, 1000), "Smoothing steps after the coarse grid correction" + chosen);
     prm.declare_entry("Smoother",
@@ -52,6 +53,12 @@ namespace leopard
                       "tiles",
                       Selection("contiguous|tiles|metis"),
                       "Smoother async: blocks of unknowns as they are numbered, compact in space, or compact in the matrix' graph.");
+    prm.declare_entry("Blocks move",
+                      "automatic",
+                      Selection("automatic|true|false"),
+                      "Smoother async in tiles, stored matrices, one rank: every second iteration takes other tiles, half of their size beside the "
+                      "first ones. Two iterations are worth nearly four in tiles that stay, for another copy of the level matrices. automatic: on a "
+                      "GPU in two dimensions where rows are long (Q2), with the schedule chaotic and at least 3 local iterations.");
     prm.declare_entry("Coarse solver",
                       "dense",
                       Selection("dense|direct|cg|amg"),
@@ -89,8 +96,9 @@ namespace leopard
     for (int *steps : {&result.pre_smoothing, &result.post_smoothing})
       if (*steps < 0)
         *steps = 1;
-    result.full_start   = false; // of solvers
-    result.sixteen_bits = false;
+    result.full_start             = false; // of solvers
+    result.sixteen_bits           = false;
+    result.smoother.moving_blocks = MovingBlocksChoice::no; // aggregates are no tiles
     return result;
   }
 
@@ -110,6 +118,10 @@ namespace leopard
     options.wait_for_ghosts              = prm.get_bool("Wait for ghosts");
     const std::string shape              = prm.get("Block shape");
     options.smoother.block_shape         = shape == "tiles" ? BlockShape::tiles : shape == "metis" ? BlockShape::metis : BlockShape::contiguous;
+    const std::string moves              = prm.get("Blocks move");
+    options.smoother.moving_blocks       = moves == "true"    ? MovingBlocksChoice::yes
+                                           : moves == "false" ? MovingBlocksChoice::no
+                                                              : MovingBlocksChoice::automatic;
     coarse_solver                        = prm.get("Coarse solver");
     form                                 = prm.get("Form");
     precision                            = prm.get("Precision");

@@ -322,6 +322,11 @@ namespace leopard::entry_rows
         of_either_multigrid(r, entry), if_(!r.parameters.linear_solver.smoother().has_blocks, is(r, "Multigrid/Smoother")), of_stored_blocks(r));
     }
 
+    std::string of_moving_blocks(const Run &r, const std::string &entry)
+    {
+      return first(of_multigrid(r, entry), of_block_shape(r, entry));
+    }
+
     std::string of_damped_smoother(const Run &r, const std::string &entry)
     {
       return first(of_either_multigrid(r, entry), if_(r.parameters.linear_solver.smoother().omega == OmegaRange::none, is(r, "Multigrid/Smoother")));
@@ -404,6 +409,7 @@ namespace leopard::entry_rows
       {"Multigrid/Full multigrid start", effect, effect, of_full_start},
       {"Multigrid/Smoother omega", effect, effect, of_damped_smoother},
       {"Multigrid/Block shape", effect, effect, of_block_shape},
+      {"Multigrid/Blocks move", effect, effect, of_moving_blocks},
       {"Multigrid/Precision", effect, effect, of_cycle_precision},
       {"Multigrid/Level storage", effect, effect, of_multigrid_on_gpu},
       {"Multigrid/Wait for ghosts", effect, effect, of_ghosts},

@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/thread_pool.h"
+#include "shifted_tiles.h"
 
 #include <metis.h>
 
@@ -263,7 +264,39 @@ namespace leopard
     }
 
     template <int dim>
-    Partition bisected(const std::vector<double> &coordinates, int block_size, int n_threads)
+    void finish_shifted(Point<dim> *begin, const ShiftedTiles &tiles, int block_size, std::vector<int> &block_sizes)
+    {
+      const int direction = tiles.direction();
+      if (direction >= 0)
+        {
+          const auto [left, right] = tiles.halves(block_size);
+          std::nth_element(begin, begin + left.n, begin + tiles.n, [direction](const Point<dim> &a, const Point<dim> &b) {
+            return a.x[direction] != b.x[direction] ? a.x[direction] < b.x[direction] : a.row < b.row;
+          });
+          finish_shifted(begin, left, block_size, block_sizes);
+          finish_shifted(begin + left.n, right, block_size, block_sizes);
+          return;
+        }
+      std::sort(begin, begin + tiles.n, [](const Point<dim> &a, const Point<dim> &b) { return a.row < b.row; });
+      if (tiles.n > 0)
+        block_sizes.push_back(static_cast<int>(tiles.n));
+    }
+
+    template <int dim>
+    std::array<double, 3> extents(const std::vector<Point<dim>> &points)
+    {
+      std::array<double, 3> result{};
+      for (int d = 0; d < dim && !points.empty(); ++d)
+        {
+          const auto [low, high] =
+            std::minmax_element(points.begin(), points.end(), [d](const Point<dim> &a, const Point<dim> &b) { return a.x[d] < b.x[d]; });
+          result[d] = high->x[d] - low->x[d];
+        }
+      return result;
+    }
+
+    template <int dim>
+    Partition bisected(const std::vector<double> &coordinates, int block_size, int n_threads, bool shifted)
     {
       std::vector<Point<dim>> points(coordinates.size() / dim);
       for (std::size_t i = 0; i < points.size(); ++i)
@@ -274,7 +307,8 @@ namespace leopard
       // as many parts as threads, twice over, and then each part by itself
       const auto             pool  = shared_thread_pool(n_threads);
       std::vector<Part<dim>> parts = {{points.data(), points.data() + points.size()}};
-      while (pool->size() > 1 && static_cast<int>(parts.size()) < 2 * pool->size() && parts.front().end - parts.front().begin > 64l * block_size)
+      while (!shifted && pool->size() > 1 && static_cast<int>(parts.size()) < 2 * pool->size() &&
+             parts.front().end - parts.front().begin > 64l * block_size)
         {
           std::vector<Part<dim>> halves(2 * parts.size());
           parallel_for(*pool, static_cast<long>(parts.size()), 1, [&](long begin, long end) {
@@ -284,10 +318,14 @@ namespace leopard
           parts = halves;
         }
       std::vector<std::vector<int>> block_sizes(parts.size());
-      parallel_for(*pool, static_cast<long>(parts.size()), 1, [&](long begin, long end) {
-        for (long i = begin; i < end; ++i)
-          finish_part(parts[i], block_size, block_sizes[i]);
-      });
+      if (shifted)
+        finish_shifted(
+          points.data(), ShiftedTiles::whole(static_cast<long>(points.size()), dim, extents(points), block_size), block_size, block_sizes.front());
+      else
+        parallel_for(*pool, static_cast<long>(parts.size()), 1, [&](long begin, long end) {
+          for (long i = begin; i < end; ++i)
+            finish_part(parts[i], block_size, block_sizes[i]);
+        });
       Partition result;
       result.block_offsets = {0};
       for (const std::vector<int> &sizes : block_sizes)
@@ -300,7 +338,7 @@ namespace leopard
     }
   } // namespace
 
-  Partition coordinate_partition(const std::vector<double> &coordinates, int dim, int block_size, int n_threads)
+  Partition coordinate_partition(const std::vector<double> &coordinates, int dim, int block_size, int n_threads, bool shifted)
   {
     require_block_size(block_size);
     if (dim < 1 || dim > 3 || coordinates.size() % dim != 0)
@@ -312,9 +350,9 @@ namespace leopard
                            " (the first row is 0)\n  expected: finite numbers");
     const std::size_t n_rows = coordinates.size() / dim;
     checked_count(static_cast<double>(n_rows), "rows with coordinates");
-    return dim == 1   ? bisected<1>(coordinates, block_size, n_threads)
-           : dim == 2 ? bisected<2>(coordinates, block_size, n_threads)
-                      : bisected<3>(coordinates, block_size, n_threads);
+    return dim == 1   ? bisected<1>(coordinates, block_size, n_threads, shifted)
+           : dim == 2 ? bisected<2>(coordinates, block_size, n_threads, shifted)
+                      : bisected<3>(coordinates, block_size, n_threads, shifted);
   }
 
   template <typename Number>

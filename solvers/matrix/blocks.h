@@ -91,9 +91,12 @@ namespace leopard
    * until no part has more than block_size rows.
    * @param coordinates dim numbers a row, row after row; any unit. @param n_threads 0: as many as the machine has. The
    * result does not depend on it.
+   * @param shifted tiles whose middles lie where four (eight) of the others meet, as far as rows are spread evenly;
+   * those at the boundary are halves and quarters. ShiftedTiles says how they are cut; by one thread. Nothing in a
+   * direction with one tile.
    * @throws InvalidInput.
    */
-  Partition coordinate_partition(const std::vector<double> &coordinates, int dim, int block_size, int n_threads = 1);
+  Partition coordinate_partition(const std::vector<double> &coordinates, int dim, int block_size, int n_threads = 1, bool shifted = false);
 
   /** METIS k-way partition of the graph of A + A^T into parts of at most block_size rows. @throws InvalidInput. */
   template <typename Number>

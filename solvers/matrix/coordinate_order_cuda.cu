@@ -2,9 +2,12 @@
 #include "../device/grid_stride.cuh"
 #include "../device/scratch.cuh"
 #include "device_crs.h"
+#include "shifted_tiles.h"
 
 #include <cub/device/device_radix_sort.cuh>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace leopard::device
@@ -34,6 +37,12 @@ namespace leopard::device
     {
       for (int i = first_index<int>(); i < n; i += stride<int>())
         ranks[rows[i]] = i;
+    }
+
+    __global__ void gather_kernel(int *to, const int *from, const int *places, int n)
+    {
+      for (int i = first_index<int>(); i < n; i += stride<int>())
+        to[i] = from[places[i]];
     }
 
     __device__ int part_of(int position, const int *begins, int n_parts)
@@ -138,7 +147,7 @@ namespace leopard::device
     }
   } // namespace
 
-  Array<int> coordinate_order(const std::vector<double> &coordinates, int dim, int block_size, std::vector<int> &block_offsets)
+  Array<int> coordinate_order(const std::vector<double> &coordinates, int dim, int block_size, std::vector<int> &block_offsets, bool shifted)
   {
     const int n   = static_cast<int>(coordinates.size() / dim);
     block_offsets = {0};
@@ -159,33 +168,55 @@ namespace leopard::device
       if (row_buffer.Current() != rows.data())
         LEOPARD_CHECK(cudaMemcpyAsync(rows.data(), row_buffer.Current(), n * sizeof(int), cudaMemcpyDeviceToDevice, stream()));
     };
+    std::array<double, 3> extents{};
     for (int d = 0; d < dim; ++d)
       {
         coordinate_keys_kernel<<<blocks_for(n), threads, 0, stream()>>>(keys.data(), rows.data(), points.data(), dim, d, n, wrong.data());
         sort(64);
         ranks_kernel<<<blocks_for(n), threads, 0, stream()>>>(ranks.data() + static_cast<std::size_t>(d) * n, rows.data(), n);
+        if (shifted)
+          extents[d] = coordinates[static_cast<std::size_t>(dim) * to_host(rows.data() + n - 1) + d] -
+                       coordinates[static_cast<std::size_t>(dim) * to_host(rows.data()) + d];
       }
     if (to_host(wrong.data()) != 0)
       return {};
 
-    // where parts begin does not depend on the coordinates; finished ones stay
-    std::vector<int> begins = {0, n};
-    const int        bits   = bits_for(n - 1);
+    // where parts begin does not depend on the coordinates, but for the shape of the whole; finished ones stay
+    std::vector<int>          begins = {0, n};
+    std::vector<ShiftedTiles> tiles; // shifted: of each part
+    if (shifted)
+      tiles = {ShiftedTiles::whole(n, dim, extents, block_size)};
+    const int bits = bits_for(n - 1);
     while (true)
       {
-        const int        n_parts = static_cast<int>(begins.size()) - 1;
-        std::vector<int> next    = {0};
+        const int                 n_parts = static_cast<int>(begins.size()) - 1;
+        std::vector<int>          next    = {0}, directions;
+        std::vector<ShiftedTiles> next_tiles;
         for (int part = 0; part < n_parts; ++part)
-          {
-            const long size = begins[part + 1] - begins[part], n_blocks = (size - 1) / block_size + 1;
-            if (n_blocks > 1)
-              next.push_back(begins[part] + static_cast<int>(size * (n_blocks / 2) / n_blocks));
-            next.push_back(begins[part + 1]);
-          }
+          if (shifted)
+            {
+              directions.push_back(std::max(0, tiles[part].direction()));
+              if (tiles[part].direction() < 0)
+                next_tiles.push_back(tiles[part]);
+              else
+                for (const ShiftedTiles &half : tiles[part].halves(block_size))
+                  next_tiles.push_back(half);
+              for (std::size_t i = next.size() - 1; i < next_tiles.size(); ++i)
+                next.push_back(next.back() + static_cast<int>(next_tiles[i].n));
+            }
+          else
+            {
+              const long size = begins[part + 1] - begins[part], n_blocks = (size - 1) / block_size + 1;
+              if (n_blocks > 1)
+                next.push_back(begins[part] + static_cast<int>(size * (n_blocks / 2) / n_blocks));
+              next.push_back(begins[part + 1]);
+            }
         const bool         done = next.size() == begins.size();
         const Scratch<int> begins_here(begins.size()), longest(n_parts);
         copy_to_device(begins_here.data(), begins.data(), begins.size() * sizeof(int));
-        if (!done)
+        if (shifted)
+          copy_to_device(longest.data(), directions.data(), directions.size() * sizeof(int));
+        else if (!done)
           {
             const Scratch<unsigned long long> boxes(static_cast<std::size_t>(n_parts) * dim * 2);
             empty_boxes_kernel<<<blocks_for(boxes.size()), threads, 0, stream()>>>(boxes.data(), static_cast<int>(boxes.size()));
@@ -199,9 +230,24 @@ namespace leopard::device
         sort(bits + bits_for(n_parts - 1));
         if (done)
           break;
-        begins = next;
+        begins = std::move(next);
+        tiles  = std::move(next_tiles);
       }
+    begins.erase(std::unique(begins.begin(), begins.end()), begins.end()); // shifted tiles may have no rows
     block_offsets = begins;
     return rows;
+  }
+
+  Array<int> places_in(const Array<int> &base, const Array<int> &order)
+  {
+    const int          n = static_cast<int>(order.size());
+    Array<int>         result(order.size());
+    const Scratch<int> place(n);
+    if (n == 0)
+      return result;
+    ranks_kernel<<<blocks_for(n), threads, 0, stream()>>>(place.data(), base.data(), n);
+    gather_kernel<<<blocks_for(n), threads, 0, stream()>>>(result.data(), place.data(), order.data(), n);
+    LEOPARD_CHECK(cudaGetLastError());
+    return result;
   }
 } // namespace leopard::device

@@ -68,8 +68,8 @@ namespace leopard::device
   DeviceCrs<Number> permuted(const CrsMatrix<double> &A, const Array<int> &old_row, const Array<int> &old_column, bool with_diagonal);
 
   /** The same for a matrix that is on the device and has been checked. */
-  template <typename Number>
-  DeviceCrs<Number> permuted(const DeviceCrs<double> &A, const Array<int> &old_row, const Array<int> &old_column);
+  template <typename To, typename From>
+  DeviceCrs<To> permuted(const DeviceCrs<From> &A, const Array<int> &old_row, const Array<int> &old_column);
 
   /**
    * Entries beside the diagonal rounded to the nearest number with 8 significant bits (bfloat16, half the bytes of
@@ -92,6 +92,9 @@ namespace leopard::device
 
   /** Of each entry of permuted(A, old_row, old_column), which one of A it is. Device memory. */
   Array<int> permuted_entries(const CrsMatrix<double> &A, const Array<int> &old_row, const Array<int> &old_column);
+  /** The same of rows and columns of a matrix that is on the device. */
+  template <typename Number>
+  Array<int> permuted_entries(const DeviceCrs<Number> &A, const Array<int> &old_row);
 
   /** result[p] = Number(values[entries[p]]). @param values host memory, @param entries as permuted_entries(). */
   template <typename Number>
@@ -113,5 +116,8 @@ namespace leopard::device
    * coordinate_partition() of the host, with the same result. @param block_offsets receives the blocks, host memory.
    * @return old_row, device memory; empty if a coordinate is not finite.
    */
-  Array<int> coordinate_order(const std::vector<double> &coordinates, int dim, int block_size, std::vector<int> &block_offsets);
+  Array<int> coordinate_order(const std::vector<double> &coordinates, int dim, int block_size, std::vector<int> &block_offsets, bool shifted = false);
+
+  /** Of each entry of `order`, where in `base` it stands. Both are orders of the same rows. */
+  Array<int> places_in(const Array<int> &base, const Array<int> &order);
 } // namespace leopard::device

@@ -337,12 +337,12 @@ namespace leopard::device
     return none;
   }
 
-  template <typename Number>
-  DeviceCrs<Number> permuted(const DeviceCrs<double> &A, const Array<int> &old_row, const Array<int> &old_column)
+  template <typename To, typename From>
+  DeviceCrs<To> permuted(const DeviceCrs<From> &A, const Array<int> &old_row, const Array<int> &old_column)
   {
     if (A.n_entries == 0 || (old_row.size() == 0 && old_column.size() == 0))
-      return rounded_to<Number>(A);
-    DeviceCrs<Number>  result = allocated<Number>(A.n_rows, A.n_columns, A.n_entries);
+      return rounded_to<To>(A);
+    DeviceCrs<To>      result = allocated<To>(A.n_rows, A.n_columns, A.n_entries);
     auto              &arrays = *result.arrays;
     const Scratch<int> wrong(1);
     permute_rows(
@@ -356,6 +356,16 @@ namespace leopard::device
     const Scratch<int> columns(A.columns.size());
     if (A.n_rows > 0 && !permute_rows(A, old_row, old_column, offsets, columns.data(), entries.data()))
       A.validate_entries(); // says what it is
+    return entries;
+  }
+
+  template <typename Number>
+  Array<int> permuted_entries(const DeviceCrs<Number> &A, const Array<int> &old_row)
+  {
+    Array<int>         entries(static_cast<std::size_t>(A.n_entries)), offsets(A.n_rows + std::size_t(1));
+    const Scratch<int> columns(A.n_entries), wrong(1);
+    if (A.n_rows > 0)
+      permute_rows(A.view(), A.n_columns, A.n_entries, old_row, old_row, offsets, columns.data(), entries.data(), wrong.data());
     return entries;
   }
 
@@ -561,10 +571,12 @@ namespace leopard::device
   template DeviceCrs<Number> rounded_to(const DeviceCrs<double> &A);                                                                            \
   template bool              has_valid_values(const DeviceCrs<Number> &A);                                                                      \
   template DeviceCrs<Number> permuted(const DeviceCrs<double> &A, const Array<int> &old_row, const Array<int> &old_column);                     \
+  template Array<int>        permuted_entries(const DeviceCrs<Number> &A, const Array<int> &old_row);                                           \
   template DeviceCrs<Number> transposed(const DeviceCrs<Number> &A);                                                                            \
   template void              permuted_values(Number *result, const std::vector<double> &values, const Array<int> &entries);                     \
   template double            power_iteration(const DeviceCrs<Number> &A, int n_steps);                                                          \
   template double            row_sum_bound(const DeviceCrs<Number> &A);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
+  template DeviceCrs<float> permuted(const DeviceCrs<float> &A, const Array<int> &old_row, const Array<int> &old_column);
 } // namespace leopard::device

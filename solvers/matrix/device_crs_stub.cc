@@ -39,8 +39,8 @@ namespace leopard::device
   {
     no_cuda();
   }
-  template <typename Number>
-  DeviceCrs<Number> permuted(const DeviceCrs<double> & /*A*/, const Array<int> & /*old_row*/, const Array<int> & /*old_column*/)
+  template <typename To, typename From>
+  DeviceCrs<To> permuted(const DeviceCrs<From> & /*A*/, const Array<int> & /*old_row*/, const Array<int> & /*old_column*/)
   {
     no_cuda();
   }
@@ -50,6 +50,11 @@ namespace leopard::device
     no_cuda();
   }
   Array<int> permuted_entries(const CrsMatrix<double> & /*A*/, const Array<int> & /*old_row*/, const Array<int> & /*old_column*/)
+  {
+    no_cuda();
+  }
+  template <typename Number>
+  Array<int> permuted_entries(const DeviceCrs<Number> & /*A*/, const Array<int> & /*old_row*/)
   {
     no_cuda();
   }
@@ -68,7 +73,12 @@ namespace leopard::device
   {
     no_cuda();
   }
-  Array<int> coordinate_order(const std::vector<double> & /*coordinates*/, int /*dim*/, int /*block_size*/, std::vector<int> & /*block_offsets*/)
+  Array<int> coordinate_order(
+    const std::vector<double> & /*coordinates*/, int /*dim*/, int /*block_size*/, std::vector<int> & /*block_offsets*/, bool /*shifted*/)
+  {
+    no_cuda();
+  }
+  Array<int> places_in(const Array<int> & /*base*/, const Array<int> & /*order*/)
   {
     no_cuda();
   }
@@ -80,6 +90,7 @@ namespace leopard::device
   template DeviceCrs<Number> rounded_to(const DeviceCrs<double> &A);                                                                            \
   template bool              has_valid_values(const DeviceCrs<Number> &A);                                                                      \
   template DeviceCrs<Number> permuted(const DeviceCrs<double> &A, const Array<int> &old_row, const Array<int> &old_column);                     \
+  template Array<int>        permuted_entries(const DeviceCrs<Number> &A, const Array<int> &old_row);                                           \
   template DeviceCrs<Number> product(const DeviceCrs<Number> &A, const DeviceCrs<Number> &B);                                                   \
   template DeviceCrs<Number> transposed(const DeviceCrs<Number> &A);                                                                            \
   template void              permuted_values(Number *result, const std::vector<double> &values, const Array<int> &entries);                     \
@@ -87,4 +98,5 @@ namespace leopard::device
   template double            row_sum_bound(const DeviceCrs<Number> &A);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
+  template DeviceCrs<float> permuted(const DeviceCrs<float> &A, const Array<int> &old_row, const Array<int> &old_column);
 } // namespace leopard::device

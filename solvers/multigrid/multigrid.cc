@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "aggregation.h"
 #include "coarse_solvers.h"
+#include "level_order.h"
 #include "multigrid_data.h"
 
 #include <algorithm>
@@ -102,9 +103,8 @@ namespace leopard
             "another one on the backend cuda, or the backend host");
   }
 
-  MultigridOptions MultigridOptions::with_steps(int dim) const
+  MultigridOptions MultigridOptions::with_steps(bool moves) const
   {
-    const bool       moves  = smoother_moves(smoother, backend, dim);
     MultigridOptions result = *this;
     const bool       both   = pre_smoothing != 0 && post_smoothing != 0; // tiles need two iterations a cycle to move
     for (int *steps : {&result.pre_smoothing, &result.post_smoothing})
@@ -117,7 +117,7 @@ namespace leopard
   MultigridData<Number>::MultigridData(std::unique_ptr<MultigridOperations<Number>> operations_,
                                        std::unique_ptr<CoarseSolver<Number>>        coarse_,
                                        const MultigridOptions                      &options_)
-    : options(options_.with_steps(0))
+    : options(options_.with_steps(false))
     , operations(std::move(operations_))
     , coarse(std::move(coarse_))
   {
@@ -135,7 +135,7 @@ namespace leopard
     const bool                                   own        = coarse == nullptr;
     if (own)
       coarse = make_coarse_solver<Number>(hierarchy.levels.front().matrix, operations->is_singular(), options);
-    data                    = std::make_unique<MultigridData<Number>>(std::move(operations), std::move(coarse), options);
+    data = std::make_unique<MultigridData<Number>>(std::move(operations), std::move(coarse), options.with_steps(blocks_move(hierarchy, options)));
     data->own_coarse_solver = own;
     data->matrices          = hierarchy.is_adaptive() ? "stored matrices, local smoothing" : "stored matrices";
   }
@@ -157,6 +157,8 @@ namespace leopard
           data->matrices += ", made on the host for nodes of several unknowns or a near null space";
         return;
       }
+    if (options.smoother.moving_blocks == MovingBlocksChoice::yes)
+      throw InvalidInput("multigrid smoother: blocks are to move, and aggregates have no coordinates\n  expected: blocks that stay");
     CrsMatrix<double>                            coarsest;
     std::unique_ptr<MultigridOperations<Number>> operations = make_aggregation_operations<Number>(A, aggregation, options, coarsest);
     std::unique_ptr<CoarseSolver<Number>>        coarse     = make_coarse_solver<Number>(coarsest, operations->is_singular(), options);
@@ -179,7 +181,9 @@ namespace leopard
     const bool own = coarse == nullptr;
     if (own)
       coarse = make_coarse_solver<Number>(coarsest, false, options);
-    data = std::make_unique<MultigridData<Number>>(make_operations<Number>(levels, options), std::move(coarse), options.with_steps(finest.dim()));
+    data                    = std::make_unique<MultigridData<Number>>(make_operations<Number>(levels, options),
+                                                   std::move(coarse),
+                                                   options.with_steps(smoother_moves(options.smoother, options.backend, finest.dim())));
     data->own_coarse_solver = own;
     data->matrices          = "stencils";
     data->next_stencils     = levels;

@@ -42,8 +42,8 @@ namespace leopard
     int       n_threads = 0; ///< host backend; 0: as many as the machine has
     CycleType cycle     = CycleType::v;
     /**
-     * nu1, nu2: smoothing steps before and after the coarse correction; nu1 + nu2 >= 1. -1: 1 where they are async on
-     * the stencils of a GPU, whose tiles move (smoother_moves()), else 2.
+     * nu1, nu2: smoothing steps before and after the coarse correction; nu1 + nu2 >= 1. -1: 1 where they are async
+     * whose blocks move, on stencils (smoother_moves()) or on stored matrices (SmootherOptions::moving_blocks), else 2.
      */
     int             pre_smoothing = -1, post_smoothing = -1;
     bool            full_start = false; ///< solve() begins with full multigrid: one cycle on each level from the coarsest up (x is not read)
@@ -77,10 +77,10 @@ namespace leopard
 
     void validate() const;
     /**
-     * The same with nu1 and nu2 that are numbers of steps. @param dim of a stencil: directions with more than one node;
-     * 0: no stencil.
+     * The same with nu1 and nu2 that are numbers of steps. @param moves whether blocks or tiles do: smoother_moves(),
+     * blocks_move().
      */
-    MultigridOptions with_steps(int dim) const;
+    MultigridOptions with_steps(bool moves) const;
   };
 
   /** The number of levels that Multigrid takes for a stencil if it is told 0. @throws InvalidInput. */

@@ -10,6 +10,14 @@
 
 namespace leopard
 {
+  /** Whether the blocks of stored matrices move: automatic, where it is known to pay, see blocks_move(). */
+  enum class MovingBlocksChoice
+  {
+    automatic,
+    no,
+    yes
+  };
+
   /** What smooths, and how. Numbers are dimensionless. */
   struct SmootherOptions
   {
@@ -28,7 +36,8 @@ namespace leopard
     BlockAsyncOptions block_async = {};
     BlockShape        block_shape =
       BlockShape::tiles; ///< async with stored matrices; tiles fall back to METIS where there are no coordinates, and the description says so
-    ChebyshevOptions chebyshev = {}; ///< chebyshev: its interval, by default from lambda_max / (2 dim); all but backend
+    MovingBlocksChoice moving_blocks = MovingBlocksChoice::automatic; ///< async with stored matrices, tiles: every second iteration in other tiles
+    ChebyshevOptions   chebyshev     = {}; ///< chebyshev: its interval, by default from lambda_max / (2 dim); all but backend
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;

@@ -48,14 +48,18 @@ namespace leopard
       return sum;
     }
 
-    /** Operators, vectors, and smoothers that have a copy of their matrix. */
+    /** Operators, vectors, and smoothers that have a copy of their matrix; blocks that move have another one. */
     template <typename Number>
-    std::size_t hierarchy_bytes(const MultigridHierarchy &hierarchy)
+    std::size_t hierarchy_bytes(const MultigridHierarchy &hierarchy, bool moves)
     {
       std::size_t sum = bytes<Number>(hierarchy.matrix) + hierarchy.matrix.n_columns * sizeof(Number);
       for (std::size_t l = 0; l < hierarchy.levels.size(); ++l)
-        sum += operator_bytes<Number>(hierarchy.levels[l]) + vector_bytes<Number>(hierarchy.levels[l]) +
-               (l > 0 ? bytes<Number>(hierarchy.levels[l].matrix) : 0);
+        {
+          const MultigridLevel &level = hierarchy.levels[l];
+          sum += operator_bytes<Number>(level) + vector_bytes<Number>(level) + (l > 0 ? bytes<Number>(level.matrix) : 0);
+          if (l > 0 && moves)
+            sum += bytes<Number>(level.matrix) + level.matrix.n_rows * (2 * sizeof(Number) + sizeof(int));
+        }
       return sum;
     }
 
@@ -108,14 +112,15 @@ namespace leopard
     : algebra(make_linear_algebra<Number>(options.backend, options.n_threads))
     , n_threads(options.n_threads)
     , iterations_per_step(options.smoother.iterations_per_step)
-    , n_bytes(hierarchy_bytes<Number>(hierarchy))
+    , moves(blocks_move(hierarchy, options))
+    , n_bytes(hierarchy_bytes<Number>(hierarchy, moves))
     , adaptive(hierarchy.is_adaptive())
     , on_device(is_set_up_on_device(options))
   {
     if (options.backend == Backend::cuda)
       check_device_memory(n_bytes + (on_device ? bytes<double>(hierarchy.levels.back().matrix) : 0), // to set up in
                           hierarchy.finest_matrix().n_rows);
-    std::vector<LevelOrder> orders = level_orders(hierarchy, options.smoother, options.n_threads, on_device);
+    std::vector<LevelOrder> orders = level_orders(hierarchy, options.smoother, moves, options.n_threads, on_device);
     levels.resize(hierarchy.levels.size());
     for (std::size_t l = 0; l < levels.size(); ++l)
       set_up_level(hierarchy, orders, static_cast<int>(l), options);
@@ -149,6 +154,7 @@ namespace leopard
     : algebra(make_linear_algebra<Number>(options.backend, options.n_threads))
     , n_threads(options.n_threads)
     , iterations_per_step(options.smoother.iterations_per_step)
+    , moves(false)
     , n_bytes(hierarchy_bytes<Number>(from) + (find_method(options.smoother.method).has_blocks || !std::is_same_v<Number, double>
                                                  ? from.back().matrix.memory() // kept for a Krylov method
                                                  : 0))
@@ -238,8 +244,7 @@ namespace leopard
   }
 
   template <typename Number>
-  void
-  StoredOperations<Number>::set_up_on_host(const MultigridHierarchy &hierarchy, const LevelOrder &order, int level, const MultigridOptions &options)
+  void StoredOperations<Number>::set_up_on_host(const MultigridHierarchy &hierarchy, LevelOrder &order, int level, const MultigridOptions &options)
   {
     const MultigridLevel &from = hierarchy.levels[level];
     Level                &l    = levels[level];
@@ -259,15 +264,16 @@ namespace leopard
     const SmootherOptions smoother  = smoother_options(from.matrix, from.dim, order.block_offsets, options, level);
     CrsMatrix<Number>     rounded   = rounded_to<Number>(std::move(A));
     l.smoother                      = make_smoother(rounded, smoother, options.backend, from.dim);
-    l.A                             = algebra->matrix(std::move(rounded));
-    auto [P, R]                     = transfers.get();
-    l.P                             = algebra->matrix(std::move(P));
-    l.R                             = algebra->matrix(std::move(R));
+    if (!order.moved_offsets.empty())
+      l.smoother = in_moving_blocks(std::move(l.smoother), rounded, order, smoother, options.backend, from.dim);
+    l.A         = algebra->matrix(std::move(rounded));
+    auto [P, R] = transfers.get();
+    l.P         = algebra->matrix(std::move(P));
+    l.R         = algebra->matrix(std::move(R));
   }
 
   template <typename Number>
-  void
-  StoredOperations<Number>::set_up_on_device(const MultigridHierarchy &hierarchy, const LevelOrder &order, int level, const MultigridOptions &options)
+  void StoredOperations<Number>::set_up_on_device(const MultigridHierarchy &hierarchy, LevelOrder &order, int level, const MultigridOptions &options)
   {
     const MultigridLevel &from    = hierarchy.levels[level];
     Level                &l       = levels[level];
@@ -289,7 +295,40 @@ namespace leopard
     l.P                                          = make_matrix(P);
     l.R                                          = make_matrix(from.restriction.n_columns == 0 ? device::transposed(P)
                                                       : checked(device::permuted<Number>(from.restriction, coarse_order, l.order, false)));
-    l.smoother = make_smoother(l.crs, smoother_options(l.crs, from.dim, order.block_offsets, options, level), from.dim);
+    const SmootherOptions smoother               = smoother_options(l.crs, from.dim, order.block_offsets, options, level);
+    l.smoother                                   = make_smoother(l.crs, smoother, from.dim);
+    if (!order.moved_offsets.empty())
+      l.smoother = in_moving_blocks(std::move(l.smoother), l.crs, order, smoother, options.backend, from.dim);
+  }
+
+  template <typename Number>
+  template <typename Crs>
+  std::unique_ptr<Relaxation<Number>> StoredOperations<Number>::in_moving_blocks(
+    std::unique_ptr<Relaxation<Number>> smoother, const Crs &A, LevelOrder &order, SmootherOptions options, Backend backend, int dim) const
+  {
+    typename MovingBlocks<Number>::Other other;
+    options.block_async.block_offsets = std::move(order.moved_offsets);
+    if constexpr (std::is_same_v<Crs, device::DeviceCrs<Number>>)
+      {
+        const auto shared = [](device::Array<int> array) {
+          const auto owner = std::make_shared<device::Array<int>>(std::move(array));
+          return std::shared_ptr<int[]>(owner, owner->data());
+        };
+        const auto rows  = std::make_shared<device::Array<int>>(std::move(order.moved_on_device));
+        other.relaxation = make_smoother(device::permuted<Number>(A, *rows, *rows), options, dim);
+        other.rows       = std::shared_ptr<int[]>(rows, rows->data());
+        other.entries    = [A, rows, shared] { return shared(device::permuted_entries(A, *rows)); };
+        other.n_entries  = static_cast<std::size_t>(A.n_entries);
+      }
+    else
+      {
+        const auto rows  = std::make_shared<std::vector<int>>(std::move(order.moved_rows));
+        other.relaxation = make_smoother(permute(A, *rows, *rows), options, backend, dim);
+        other.rows       = algebra->indices(*rows);
+        other.n_entries  = A.values.size();
+        other.entries    = [entries = permuted_entries(A, *rows, *rows), this] { return algebra->indices(entries); };
+      }
+    return std::make_unique<MovingBlocks<Number>>(std::move(smoother), std::move(other), *algebra);
   }
 
   template <typename Number>
@@ -440,7 +479,7 @@ namespace leopard
       {
         const int    n_blocks = method.has_blocks ? result.block_async.blocks(A.n_rows).n_blocks() : 1;
         const double at_once  = share_at_once(result.block_async, options.backend, n_blocks, A.n_rows);
-        l.largest_omega       = default_omega(result.method, dim, at_once);
+        l.largest_omega       = moves ? omega_of_moving_blocks : default_omega(result.method, dim, at_once);
         result.omega = l.omega = omega_for(A, level);
       }
     return result;

@@ -6,6 +6,7 @@
 #include "device_aggregation.h"
 #include "level_order.h"
 #include "linear_algebra.h"
+#include "moving_blocks.h"
 #include "operations.h"
 
 #include <memory>
@@ -230,16 +231,21 @@ namespace leopard
 
     void set_up_level(const MultigridHierarchy &hierarchy, std::vector<LevelOrder> &orders, int level, const MultigridOptions &options);
 
-    void set_up_on_host(const MultigridHierarchy &hierarchy, const LevelOrder &order, int level, const MultigridOptions &options);
+    void set_up_on_host(const MultigridHierarchy &hierarchy, LevelOrder &order, int level, const MultigridOptions &options);
 
     /** The host's part is to hand over what the user has: see device_crs.h. */
-    void set_up_on_device(const MultigridHierarchy &hierarchy, const LevelOrder &order, int level, const MultigridOptions &options);
+    void set_up_on_device(const MultigridHierarchy &hierarchy, LevelOrder &order, int level, const MultigridOptions &options);
 
     /**
      * A level's matrix on the device, in its order. @throws InvalidInput for 16 bits and another number type than
      * float.
      */
     static void take_matrix(Level &l, device::DeviceCrs<Number> A, bool in_sixteen_bits);
+
+    /** The smoother of a level that takes turns with one in the other blocks. @param A in the level's order. */
+    template <typename Crs>
+    std::unique_ptr<Relaxation<Number>> in_moving_blocks(
+      std::unique_ptr<Relaxation<Number>> smoother, const Crs &A, LevelOrder &order, SmootherOptions options, Backend backend, int dim) const;
 
     /** Old rows for set_right_hand_sides() and its like; null: the user's order. */
     std::shared_ptr<int[]> order_of_finest() const;
@@ -313,6 +319,7 @@ namespace leopard
 
     const std::unique_ptr<LinearAlgebra<Number>> algebra;
     const int                                    n_threads, iterations_per_step;
+    const bool                                   moves; ///< blocks do
     const std::size_t                            n_bytes;
     const bool                                   adaptive, on_device; ///< on_device: set-up is
     std::vector<Level>                           levels;

@@ -325,6 +325,7 @@ namespace leopard
                                                                              {"Multigrid/Smoothing iterations per step", {"2"}},
                                                                              {"Multigrid/Wait for ghosts", {"false"}},
                                                                              {"Multigrid/Block shape", {"contiguous"}},
+                                                                             {"Multigrid/Blocks move", {"true"}},
                                                                              {"Multigrid/Coarse solver", {"cg"}},
                                                                              {"Multigrid/Form", {"stored"}},
                                                                              {"Multigrid/Precision", {"single"}},

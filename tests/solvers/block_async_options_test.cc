@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <random>
 
 namespace leopard
 {
@@ -515,8 +516,11 @@ namespace leopard
         return n;
       };
       contiguous_cut = cut(contiguous_partition(1200, 100));
-      for (const Partition &p :
-           {tile_partition(40, 30, 1, 10, 10, 1), coordinate_partition(coordinates, 2, 100), metis_partition(A, 100), rcm_partition(A, 100)})
+      for (const Partition &p : {tile_partition(40, 30, 1, 10, 10, 1),
+                                 coordinate_partition(coordinates, 2, 100),
+                                 coordinate_partition(coordinates, 2, 100, 1, true),
+                                 metis_partition(A, 100),
+                                 rcm_partition(A, 100)})
         {
           std::vector<int> sorted = p.old_row;
           std::sort(sorted.begin(), sorted.end());
@@ -534,6 +538,48 @@ namespace leopard
         }
       EXPECT_LT(cut(tile_partition(40, 30, 1, 10, 10, 1)), contiguous_cut * 6 / 10);
       EXPECT_LT(cut(metis_partition(A, 100)), contiguous_cut * 6 / 10);
+    }
+
+    /** 64 x 64 nodes in tiles of 16 x 16: the others are 8 further, those at the boundary halves and quarters. */
+    TEST(BlockShapes, ShiftedTilesHaveTheirMiddlesAtTheCorners)
+    {
+      Vector coordinates;
+      for (int i = 0; i < 64 * 64; ++i)
+        coordinates.insert(coordinates.end(), {0.5 + i % 64, 1. * (i / 64)});
+      const Partition  shifted = coordinate_partition(coordinates, 2, 256, 1, true);
+      std::vector<int> tile(64 * 64);
+      for (std::size_t t = 0; t + 1 < shifted.block_offsets.size(); ++t)
+        for (int i = shifted.block_offsets[t]; i < shifted.block_offsets[t + 1]; ++i)
+          tile[shifted.old_row[i]] = static_cast<int>(t);
+      EXPECT_EQ(shifted.block_offsets.size(), 25u + 1);
+      for (int i = 0; i < 64 * 64; ++i)
+        for (int j : {i - 1, i - 64})
+          if (j >= 0 && (j == i - 64 || i % 64 > 0))
+            EXPECT_EQ(tile[i] != tile[j], j == i - 1 ? i % 64 % 16 == 8 : i / 64 % 16 == 8) << i << ", " << j;
+    }
+
+    /** Of points in any place: no tile has more rows than it may, and rows are not lost. */
+    TEST(BlockShapes, ShiftedTilesOfAnyPoints)
+    {
+      std::mt19937                           random(5);
+      std::uniform_real_distribution<double> number(0., 1.);
+      for (const int dim : {1, 2, 3})
+        for (const int n : {1, 2, 255, 257, 3000})
+          for (const double power : {1., 6.}) // gathered in a corner
+            {
+              Vector coordinates(static_cast<std::size_t>(n) * dim);
+              for (double &x : coordinates)
+                x = std::pow(number(random), power);
+              const Partition  shifted = coordinate_partition(coordinates, dim, 32, 1, true);
+              std::vector<int> sorted  = shifted.old_row;
+              std::sort(sorted.begin(), sorted.end());
+              for (int i = 0; i < n; ++i)
+                ASSERT_EQ(sorted[i], i);
+              EXPECT_LE(blocks_between(shifted.block_offsets).largest(), 32);
+              EXPECT_EQ(shifted.block_offsets.back(), n);
+            }
+      for (const Vector &one_place : {Vector(200, 1.), Vector(2, 1.)})
+        EXPECT_LE(blocks_between(coordinate_partition(one_place, 2, 32, 1, true).block_offsets).largest(), 32);
     }
   } // namespace
 } // namespace leopard

@@ -166,11 +166,16 @@ namespace leopard
               std::vector<double> coordinates(static_cast<std::size_t>(n) * dim);
               for (std::size_t i = 0; i < coordinates.size(); ++i)
                 coordinates[i] = i % 3 == 0 ? std::floor(10. * number(random)) / 10. : number(random); // some are equal
-              const Partition          expected = coordinate_partition(coordinates, dim, block_size);
-              std::vector<int>         offsets;
-              const device::Array<int> rows = device::coordinate_order(coordinates, dim, block_size, offsets);
-              EXPECT_EQ(offsets, expected.block_offsets) << dim << ", " << n << ", " << block_size;
-              EXPECT_EQ(to_host(rows, rows.size()), expected.old_row) << dim << ", " << n << ", " << block_size;
+              for (const bool shifted : {false, true})
+                {
+                  const std::string what =
+                    std::to_string(dim) + ", " + std::to_string(n) + ", " + std::to_string(block_size) + ", " + std::to_string(shifted);
+                  const Partition          expected = coordinate_partition(coordinates, dim, block_size, 1, shifted);
+                  std::vector<int>         offsets;
+                  const device::Array<int> rows = device::coordinate_order(coordinates, dim, block_size, offsets, shifted);
+                  EXPECT_EQ(offsets, expected.block_offsets) << what;
+                  EXPECT_EQ(to_host(rows, rows.size()), expected.old_row) << what;
+                }
             }
       std::vector<int> offsets;
       EXPECT_EQ(device::coordinate_order({0., std::numeric_limits<double>::quiet_NaN()}, 1, 1, offsets).size(), 0u);

@@ -134,10 +134,16 @@ namespace leopard
           change_values(changed);
           for (const std::string &method : method_names(as_smoother))
             if (find_method(method).runs_on(GetParam(), as_smoother))
-              for (const char *solver : {"dense", "direct"})
+              for (const std::string solver : {"dense", "direct", "dense, blocks that move"})
                 {
-                  MultigridOptions options                = jacobi_multigrid(GetParam(), 0.);
-                  options.coarse_solver                   = solver;
+                  MultigridOptions options = jacobi_multigrid(GetParam(), 0.);
+                  if (solver.find("move") != std::string::npos)
+                    {
+                      if (method != "async" || hierarchy.is_adaptive()) // whose levels have no coordinates here
+                        continue;
+                      options.smoother.moving_blocks = MovingBlocksChoice::yes;
+                    }
+                  options.coarse_solver                   = solver.substr(0, solver.find(','));
                   options.smoother.method                 = method;
                   options.smoother.block_async.schedule   = Schedule::synchronous;
                   options.smoother.block_async.storage    = Storage::double_precision;

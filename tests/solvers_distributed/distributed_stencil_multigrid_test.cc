@@ -310,7 +310,7 @@ namespace
       for (const Stencil<double> &stencil : {five_point_stencil(127, 127, 0.), five_point_stencil(100, 128, 0.), seven_point_stencil(24, 31, 48, 0.)})
         {
           DistributedStencilOptions waiting = options_for(form, 500);
-          waiting.multigrid                 = waiting.multigrid.with_steps(0); // as many as small slabs have, whose borders stay
+          waiting.multigrid                 = waiting.multigrid.with_steps(false); // as many as small slabs have, whose borders stay
           const int cycles                  = cycles_alone(stencil, waiting.multigrid);
           SCOPED_TRACE(to_string(form.backend) + (form.staged ? " staged, " : ", ") + std::to_string(cycles) + " cycles of one process");
           EXPECT_LE(solve_known(stencil, waiting), cycles + 1);
@@ -359,7 +359,7 @@ namespace
     for (const Form &form : forms())
       {
         DistributedStencilOptions options = options_for(form, 300);
-        options.multigrid                 = options.multigrid.with_steps(0);
+        options.multigrid                 = options.multigrid.with_steps(false);
         DistributedStencilMultigrid solver(five_point_stencil(64, 64, 0.), MPI_COMM_WORLD, options);
         const std::string           text = solver.description();
         EXPECT_NE(text.find(std::to_string(n_ranks()) + " ranks with slabs of 2 levels, gathered from 16 x 16 nodes on"), std::string::npos) << text;

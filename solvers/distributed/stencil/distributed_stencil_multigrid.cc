@@ -124,9 +124,9 @@ namespace leopard
     int choose_overlap(const Stencil<double> &whole, int n_ranks, const DistributedStencilOptions &options)
     {
       options.validate();
-      const MultigridOptions multigrid = options.multigrid.with_steps(whole.dim());
+      const bool             moves     = smoother_moves(options.multigrid.smoother, options.multigrid.backend, whole.dim());
+      const MultigridOptions multigrid = options.multigrid.with_steps(moves);
       const int              half      = planes_of_overlap(whole.n_z == 1);
-      const bool             moves     = smoother_moves(multigrid.smoother, multigrid.backend, whole.dim());
       if (n_ranks == 1 || options.overlap == 0)
         return 0;
       if (options.overlap < 0)
@@ -192,9 +192,10 @@ namespace leopard
       throw InvalidInput("multigrid on slabs: the stencil of all ranks has a diagonal of " + std::to_string(whole.diagonal.size()) +
                          " entries\n  expected: none; each rank gives that of its own rows");
     // two steps also on a GPU where the tiles of a slab move, but the borders between slabs do not
-    const bool             stays         = partition.n_ranks > 1 && n_overlap == 0;
-    const MultigridOptions multigrid     = options.multigrid.with_steps(stays ? 0 : whole.dim());
-    const int              n_distributed = partition.n_levels() - 1;
+    const bool             stays = partition.n_ranks > 1 && n_overlap == 0;
+    const MultigridOptions multigrid =
+      options.multigrid.with_steps(!stays && smoother_moves(options.multigrid.smoother, options.multigrid.backend, whole.dim()));
+    const int n_distributed = partition.n_levels() - 1;
     if (n_levels != 0 && n_levels <= n_distributed)
       throw InvalidInput("multigrid on slabs: " + std::to_string(n_levels) + " levels, of which " + std::to_string(n_distributed) +
                          " are distributed\n  expected: more levels, or a larger gather_below");
