@@ -108,13 +108,13 @@ namespace leopard
     /** Whether one of the library's preconditioners that are made of the matrix alone does. */
     bool              is_algebraic() const { return has_factors() || uses_aggregation(); }
     bool              uses_aggregation() const { return is_krylov() && preconditioner == "aggregation"; }
+    bool              has_smoother() const { return uses_multigrid() || uses_aggregation(); } ///< on the levels of either
     IncompleteOptions incomplete_options() const;
     /** Of n_gpus from `device` on. */
     SeveralGpusOptions several_gpus() const;
     bool               uses_block_async() const
     {
-      return has_async_factors() || (relaxation() != nullptr && relaxation()->has_blocks) ||
-             ((uses_multigrid() || uses_aggregation()) && smoother().has_blocks);
+      return has_async_factors() || (relaxation() != nullptr && relaxation()->has_blocks) || (has_smoother() && smoother().has_blocks);
     }
     /** Whether 'Two stage' says how something iterates: not smoothers. */
     bool uses_two_stage() const { return has_async_factors() || (relaxation() != nullptr && relaxation()->has_blocks); }

@@ -34,7 +34,7 @@ namespace leopard
     if (lambda_max != 0. && lambda_min >= lambda_max)
       throw Error("'Linear solver/Smallest eigenvalue' is " + Patterns::Tools::to_string(lambda_min) +
                   ", which is not below 'Linear solver/Largest eigenvalue' = " + Patterns::Tools::to_string(lambda_max));
-    if ((uses_multigrid() || uses_aggregation()) && !multigrid.options.wait_for_ghosts && backend == "reference")
+    if (has_smoother() && !multigrid.options.wait_for_ghosts && backend == "reference")
       throw Error(
         "'Multigrid/Wait for ghosts' is false, but 'Linear solver/Backend' is reference, whose results are reproducible\n  expected: true, or the "
         "backend host or cuda");
@@ -157,7 +157,7 @@ namespace leopard
     if (is_krylov() && (preconditioner == "amg" || (relaxation() != nullptr && !relaxation()->runs_on(Backend::cuda, as_preconditioner))))
       return "the preconditioner " + preconditioner + " runs on the host\n  expected: the preconditioner none, " +
              joined(method_names(as_preconditioner, Backend::cuda)) + ", ilu, ic, aggregation or multigrid, or the backend host";
-    if ((uses_multigrid() || uses_aggregation()) && !smoother().runs_on(Backend::cuda, as_smoother))
+    if (has_smoother() && !smoother().runs_on(Backend::cuda, as_smoother))
       return std::string("the smoother ") + smoother().name + " runs on the host\n  expected: one of " +
              joined(method_names(as_smoother, Backend::cuda)) + ", or the backend host";
     if (uses_block_async() && block_async.schedule == Schedule::replay)
