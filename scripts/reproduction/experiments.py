@@ -262,7 +262,7 @@ EXPERIMENTS = (
     study("taxonomy", quick=("--matrix", "trefethen", "--runs", "1"), matrices=("fv1", "fv3"), devices=("host",)),
     study("copies", quick=("--size", "40", "--runs", "1")),
     study("energy", ("--seconds", "1"), ("--seconds", "1"), quick=("--matrix", "trefethen", "--seconds", "0.05"), matrices=STUDY_MATRICES),
-    study("divergence", devices=("host",), timed=False),
+    study("divergence", quick=("--matrix", "trefethen"), matrices=STUDY_MATRICES, devices=("host",), timed=False),
     study("gpus", cuda=("--full",), quick=("--runs", "1"), matrices=("fv3",), devices=("cuda",)),
     study("faults", ("--runs", "10"), ("--runs", "20"), ("--matrix", "trefethen", "--runs", "2"), SCHEDULES,
           ("Chem97ZtZ", "fv1")),

@@ -219,11 +219,18 @@ THESIS = (
     nothing("T section 2.6, equations 2.43 to 2.47", "the smoothing property of Richardson's iteration", "a proof"),
     nothing("T Algorithm 10", "the multigrid cycle"),
     nothing("T Algorithm 11", "asynchronous iteration: update and shift functions"),
-    same("T Theorems 3.2.2, 3.2.3", "rho(abs(B)) < 1: every schedule converges", "T Theorem 3.2.6", "c = 0.4"),
+    item("T Theorems 3.2.2, 3.2.3", "rho(abs(B)) < 1: every schedule converges", ("divergence", Found("T Theorems 3.2.2, 3.2.3")),
+         tables=(Table("divergence", "Orders of components", tuple(range(10)),
+                       ("matrix", "rho(abs(B))", "bound on omega", "omega",
+                        *(f"random, values of up to {n} sweeps before" for n in (1, 2, 5, 10, 20)), "built, a round")),),
+         note="Components are relaxed one at a time, in random orders and in the one of Theorem 3.2.6, whose error changes by rho of "
+              "abs(I - omega D^-1 A) a round; where that is below 1 it has to converge, too."),
     item("T Theorem 3.2.5", "the bound on omega below which every schedule converges",
+         ("divergence", Found("T Theorem 3.2.5")),
+         ("divergence", Found(r"\(Leopard\) Theorem 3.2.5", label="beyond it, where the thesis says nothing: ")),
          ("omega-bound", checks.omega_bound),
-         note="At 0.999 of the bound, in seeded random orders; beyond it nothing is said, and fv1 converges there, too (T "
-              "Figure 4.20). The bound of fv3, 1.0003, is left out: so near to 1 an order that converges tells nothing."),
+         note="Orders of components, see the table before, and of blocks with the library, at 0.999 of the bound. What converges beyond "
+              "it says nothing against the bound, and random orders do; that the built one diverges says that it is the largest."),
     item("T Theorem 3.2.6", "a schedule that diverges where rho(abs(B)) > 1", ("divergence", Found("T Theorem 3.2.6")),
          tables=(Table("divergence", "A ring of four", (0, 1, 2, 3, 5, 7),
                        ("c", "rho(B)", "rho(abs(B))", "oldest value", "factor a round", "Jacobi")),)),

@@ -132,7 +132,16 @@ namespace
                            Wrong{"dc 2", 0, 80., "DC on two GPUs takes less", not_so},
                            Wrong{"dc 2", 1, 1e-2, "DC converges the same", not_so},
                            Wrong{"dk 2", 0, 110., "DK on two GPUs takes less", not_so},
-                           Wrong{"dk 2", 1, 1e-6, "DK converges slower", not_so}})
+                           Wrong{"dk 2", 1, 1e-6, "DK converges slower", not_so},
+                           Wrong{"dk 2", 1, 1.3e-4, "DK converges slower", not_so},        // by 3 percent
+                           Wrong{"amc 2", 1, 2., "AMC converges nearly the same", not_so}, // it diverges
+                           Wrong{"amc 1", 1, 1.5, "AMC converges nearly the same", open},
+                           Wrong{"amc 2", 2, 1.5, "AMC takes almost half", not_so},
+                           Wrong{"amc 2", 2, 0.5, "AMC takes almost half", not_so},
+                           Wrong{"amc 2", 2, 1.22, "AMC takes almost half", open},
+                           Wrong{"dc 2", 2, 1.2, "DC takes a little less", not_so},
+                           Wrong{"dk 2", 2, 0.5, "DK takes a little less", not_so},
+                           Wrong{"dk 2", 2, 0.98, "DK takes a little less", open}})
       {
         auto rows                  = good_exchanges();
         rows.at(w.row).at(w.which) = w.value;
@@ -201,6 +210,28 @@ namespace
     EXPECT_EQ(of(NAN, 1.2, 1.2, 0.5).n_holding() + of(0.85, NAN, 0.9, 0.5).n_holding() + of(0.85, 1.2, NAN, 0.5).n_holding() +
                 of(0.85, 1.2, 1.2, NAN).n_holding() + of(0.5, 0.8, NAN, 0.3).n_holding(),
               0);
+  }
+
+  TEST(Divergence_findings, of_omegas_can_each_be_another_one)
+  {
+    const OfOmega good{1., 0.9, {0.8, 0.99}}, too_large{1.1, 1.02, {0.9, 0.9}};
+    const auto    of = [](double radius, const OfOmega &one, const OfOmega &below, const OfOmega &beyond) {
+      return Said([&](Report &report) { judge_omegas({"A", radius, one, below, beyond}, report); });
+    };
+    const char *every = "where rho(|B|) < 1 random orders", *weighted = "with omega = 0.99", *sharp = "with omega = 1.01";
+    EXPECT_EQ(of(0.9, good, good, too_large).n_holding(), 3);
+    const std::vector<OfOmega> wrong = {
+      {1., 1.01, {0.8, 0.99}}, {1., 0.9, {0.8, 1.0}}, {1., 0.9, {1.1, 0.8}}, {1., NAN, {0.8}}, {1., 0.9, {0.8, NAN}}, {1., 0.9, {}}};
+    for (const OfOmega &w : wrong)
+      {
+        EXPECT_EQ(of(0.9, w, good, too_large).of(every), not_so);
+        EXPECT_EQ(of(0.9, good, w, too_large).of(weighted), not_so);
+        EXPECT_EQ(of(0.9, w, w, too_large).of(sharp), holds);
+      }
+    for (const double built : {0.99, 1., double(NAN)})
+      EXPECT_EQ(of(0.9, good, good, {1.1, built, {2.}}).of(sharp), not_so) << built;
+    for (const double radius : {1., 1.2, double(NAN)})
+      EXPECT_EQ(of(radius, good, good, too_large).count(open), 3) << radius;
   }
 
   TEST(Overlap_findings, can_each_be_another_one)

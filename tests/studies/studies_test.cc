@@ -323,6 +323,35 @@ namespace
     EXPECT_LT(errors(ring_of_four(0.49), true, 1000).back(), 1e-7); // rho(|B|) = 0.98
   }
 
+  // fails if the two values of the rounds are not those of the updates, or omega does not weight the own value
+  TEST(Diverging_schedule, has_the_factor_of_its_absolute_values)
+  {
+    const CrsMatrix<double> A = ring_of_four(0.4); // rho(|B|) = 0.8, the bound 1.1111
+    for (const double omega : {0.5, 1., 1.1, 1.12, 1.5})
+      EXPECT_NEAR(factor_of_diverging_rounds(A, omega, 200), std::abs(1. - omega) + 0.8 * omega, 1e-6) << omega;
+    EXPECT_NEAR(factor_of_diverging_rounds(ring_of_four(0.6), 1., 4000), 1.2, 1e-12);
+    EXPECT_NEAR(factor_of_diverging_rounds(ring_of_four(0.1), 1., 4000), 0.2, 1e-12); // 0.2^4000 is no number
+    EXPECT_TRUE(std::isnan(factor_of_diverging_rounds(ring_of_four(0.), 1., 10)));
+  }
+
+  // fails if an order does not converge where it has to, ages or the seed do not count, or values are newer than they
+  // may be
+  TEST(Random_order, converges_where_the_theorem_says_so)
+  {
+    const CrsMatrix<double> A = trefethen_matrix(60), hard = ring_of_four(1.2);
+    double                  before = 0.;
+    for (const int age : {0, 2, 5, 20})
+      {
+        const double factor = factor_of_random_order(A, 1., age, 200, 1);
+        EXPECT_LT(factor, 1.) << age;
+        EXPECT_GT(factor, before) << age; // older values, slower
+        before = factor;
+      }
+    EXPECT_NE(factor_of_random_order(A, 1., 2, 20, 1), factor_of_random_order(A, 1., 2, 20, 2));
+    EXPECT_GT(factor_of_random_order(hard, 1., 5, 200, 1), 1.);
+    EXPECT_GT(factor_of_random_order(A, 3., 5, 200, 1), 1.); // omega
+  }
+
   TEST(Diverging_schedule, is_admissible)
   {
     const CrsMatrix<double>   A = ring_of_four(0.6);
