@@ -279,6 +279,11 @@ namespace
       return Said([&](Report &report) { judge_percent(found, on_gpu, report); });
     };
     EXPECT_EQ(percent({{0, {20., 2e-3}}, {3, {18., 1e-3}}, {13, {15., 2e-3}}}).n_holding(), 2);
+    EXPECT_EQ(percent({{0, {20., 2e-3}}, {3, {18., 1e-3}}, {50, {15., 3e-3}}}).of("50 percent are worst"), holds);
+    EXPECT_EQ(percent({{0, {20., 2e-3}}, {3, {18., 1e-3}}, {50, {15., 1e-3}}}).of("50 percent are worst"), not_so);
+    EXPECT_EQ(percent({{0, {20., 2e-3}}, {3, {18., 1e-3}}, {50, {15., 2.05e-3}}}).of("50 percent are worst"), open);
+    EXPECT_EQ(percent({{0, {20., NAN}}, {3, {18., 1e-3}}, {50, {15., 3e-3}}}).of("50 percent are worst"), open);
+    EXPECT_EQ(percent({{0, {20., 2e-3}}, {3, {18., 1e-3}}, {50, {15., 3e-3}}}, false).of("50 percent are worst"), open);
     EXPECT_EQ(percent({{0, {20., 2e-3}}, {3, {20., 1e-3}}, {13, {21., 2e-3}}}).of("saves iterations"), not_so);
     EXPECT_EQ(percent({{0, {20., 2e-3}}, {3, {18., 2e-3}}, {13, {15., 1e-3}}}).of("3 percent are best"), not_so);
     EXPECT_EQ(percent({{0, {20., 2e-3}}, {3, {18., 1e-3}}, {13, {15., 2e-3}}}).count("measured 3 percent are;"), 1);
