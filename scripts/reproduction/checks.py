@@ -63,23 +63,6 @@ class Found:
         return found
 
 
-class OfResiduals(Found):
-    """
-    Findings whose text ends with two residuals: where a second one is to be larger, and the logarithms are within ten
-    percent of each other, nothing is decided, as those of the exchanges on one GPU differ by three.
-    """
-
-    def __call__(self, result):
-        lines = []
-        for line in super().__call__(result):
-            match = re.search(r"residuals (\S+) and (\S+)$", line.ours)
-            a, b = (number(r"^(.*)$", text) for text in match.groups()) if match else (math.nan, math.nan)
-            near_ones = finite(a, b) and 0 < a < 1 and 0 < b < 1 and abs(math.log(b) / math.log(a) - 1) < 0.1
-            lines.append(line.because("residuals of one GPU differ by as much from one exchange to another")
-                         if near_ones and "converges slower" in line.claim else line)
-        return lines
-
-
 class OfStarts(Found):
     """
     When a conversion pays is the difference of two starts over that of two iterations: where the starts of Algorithm 16

@@ -82,35 +82,41 @@ namespace
       std::string::npos);
   }
 
-  /** Microseconds an iteration and residuals that the papers' claims fit. */
-  std::map<std::string, std::array<double, 2>> good_exchanges()
+  /** Microseconds an iteration, residuals, and seconds to the solution that the papers' claims fit. */
+  std::map<std::string, std::array<double, 3>> good_exchanges()
   {
-    return {{"amc 1", {110., 1e-4}},
-            {"amc 2", {55., 1.1e-4}},
-            {"amc 3", {66., 1e-4}},
-            {"amc 4", {37., 1e-4}},
-            {"dc 1", {100., 1e-4}},
-            {"dc 2", {94.7, 1e-4}},
-            {"dk 1", {100., 1e-4}},
-            {"dk 2", {94.7, 1e-3}}};
+    return {{"amc 1", {110., 1e-4, 2.}},
+            {"amc 2", {55., 1.1e-4, 1.}},
+            {"amc 3", {66., 1e-4, 1.}},
+            {"amc 4", {37., 1e-4, 1.}},
+            {"dc 1", {100., 1e-4, 1.}},
+            {"dc 2", {94.7, 1e-4, 0.9}},
+            {"dk 1", {100., 1e-4, 1.}},
+            {"dk 2", {94.7, 1e-3, 0.9}}};
   }
 
-  Said judged(const std::map<std::string, std::array<double, 2>> &of, int n_gpus = 4)
+  /** @param apart what the runs' residuals are multiplied by, one after the other. */
+  Said judged(const std::map<std::string, std::array<double, 3>> &of, int n_gpus = 4, const std::vector<double> &apart = {1.})
   {
     std::vector<ExchangeRow> rows;
     for (const auto &[name, numbers] : of)
-      rows.push_back({name.substr(0, 2) == "am"   ? GpuExchange::amc
-                      : name.substr(0, 2) == "dc" ? GpuExchange::dc
-                                                  : GpuExchange::dk,
-                      name.back() - '0',
-                      1e-6 * numbers[0],
-                      numbers[1]});
+      {
+        rows.push_back({name.substr(0, 2) == "am"   ? GpuExchange::amc
+                        : name.substr(0, 2) == "dc" ? GpuExchange::dc
+                                                    : GpuExchange::dk,
+                        name.back() - '0',
+                        1e-6 * numbers[0],
+                        numbers[2],
+                        {}});
+        for (const double factor : apart)
+          rows.back().residuals.push_back(factor * numbers[1]);
+      }
     return Said([&](Report &report) { judge_exchanges("A", n_gpus, rows, report); });
   }
 
   TEST(Gpus_findings, can_each_be_another_one)
   {
-    EXPECT_EQ(judged(good_exchanges()).n_holding(), 9) << judged(good_exchanges()).text;
+    EXPECT_EQ(judged(good_exchanges()).n_holding(), 12) << judged(good_exchanges()).text;
     struct Wrong
     {
       const char *row;
@@ -128,6 +134,8 @@ namespace
                            Wrong{"amc 4", 0, 60., "AMC on four", not_so},
                            Wrong{"amc 4", 0, 20., "AMC on four", not_so},
                            Wrong{"amc 2", 1, 1e-2, "AMC converges nearly the same", not_so},
+                           Wrong{"amc 2", 1, 5.5e-5, "AMC converges nearly the same", not_so}, // 1.065 times the digits, as once confirmed
+                           Wrong{"amc 2", 1, 1.7e-4, "AMC converges nearly the same", not_so},
                            Wrong{"dc 2", 0, 110., "DC on two GPUs takes less", not_so},
                            Wrong{"dc 2", 0, 80., "DC on two GPUs takes less", not_so},
                            Wrong{"dc 2", 1, 1e-2, "DC converges the same", not_so},
@@ -149,12 +157,19 @@ namespace
       }
     auto none = good_exchanges();
     for (auto &[name, numbers] : none)
-      numbers = {NAN, NAN};
+      numbers = {NAN, NAN, NAN};
     EXPECT_EQ(judged(none).n_holding(), 0);
-    EXPECT_EQ(judged({}).count(open), 9);
+    EXPECT_EQ(judged({}).count(open), 12);
+    EXPECT_EQ(judged(good_exchanges(), 4, {}).n_holding(), 9); // no runs, no residuals
+    for (const char *claim : {"AMC converges nearly the same", "DC converges the same"})
+      {
+        EXPECT_EQ(judged(good_exchanges(), 4, {0.95, 1., 1.05}).of(claim), holds);
+        EXPECT_EQ(judged(good_exchanges(), 4, {0.5, 1., 2.}).of(claim), open) << claim; // single runs say the contrary
+        EXPECT_EQ(judged(good_exchanges(), 4, {1., 1., NAN}).of(claim), open) << claim;
+      }
     const Said one = judged(good_exchanges(), 1);
     EXPECT_EQ(one.of("a little faster"), holds);
-    EXPECT_EQ(one.count("this machine has 1 GPU\n"), 8);
+    EXPECT_EQ(one.count("this machine has 1 GPU\n"), 11);
   }
 
   TEST(Gpus_findings, of_a_slowed_one)

@@ -273,17 +273,6 @@ class StoreTest(unittest.TestCase):
             self.assertEqual(run.commit(programs[:1]), "abcdef1")
             self.assertEqual(run.commit(programs), "abcdef1, abcdef2-dirty")
 
-    # fails if residuals that one exchange changes as much decide, or if clear ones or other claims do not
-    def test_residuals_that_are_too_near(self):
-        for claim, residuals, expected in (("DK converges slower", "4.34e-01 and 4.51e-01", OPEN), ("DK converges slower", "1e-6 and 1e-3", CONFIRMED),
-                                           ("DK converges slower", "nan and 4.51e-01", OPEN), ("DC converges the same", "4.34e-01 and 4.51e-01", CONFIRMED)):
-            with self.subTest(claim + residuals), tempfile.TemporaryDirectory() as folder:
-                path = pathlib.Path(folder)
-                (path / "chaotic.csv").write_text(f'"Findings"\na,b,c,d\nT Figure 4.13,{claim},holds,"2 us; residuals {residuals}"\n')
-                (path / "result.json").write_text('{"device": "cuda"}')
-                lines = checks.OfResiduals("T Figure 4.13", gpu="^")(store.Result(path))
-                self.assertEqual([line.verdict for line in lines], [expected])
-
     # fails if starts that vary by more than they differ decide, or if clear ones do not
     def test_starts_that_are_too_near(self):
         row = "async-(5),{},1,1,-,-,{},1,-,-,1\n"

@@ -47,9 +47,10 @@ namespace leopard::studies
   /** What several GPUs have done of one exchange, none of them slowed down. */
   struct ExchangeRow
   {
-    GpuExchange exchange;
-    int         n_gpus;
-    double      iteration, residual; ///< seconds; relative, after as many iterations
+    GpuExchange         exchange;
+    int                 n_gpus;
+    double              iteration, to_tolerance; ///< seconds, the latter to the residual of one GPU
+    std::vector<double> residuals;               ///< relative, after as many iterations, of each run
   };
 
   /** What the papers say of 1 and 2 GPUs, and of more. What needs rows that are not there is not decided. */
