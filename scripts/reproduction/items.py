@@ -81,15 +81,16 @@ def undecided(where, what, why, see=()):
     return Item(where, what, status=OPEN, why=why, see=see)
 
 
-def residuals(matrix, set_up, every):
-    return Table("variation", f"Relative residual, {matrix}, {set_up}", (0, 2, 1, 7),
-                 ("iteration", "published mean", "ours, mean", "synchronous"), every)
+def residuals(matrix, set_up):
+    return Made("variation", "", tables.variation(matrix, set_up),
+                ("iteration", "published mean", "ours", "published largest", "ours", "published smallest", "ours",
+                 "published largest - smallest", "ours", "relative to the mean", "ours", "ours, synchronous"),
+                f"Relative residual, {matrix}, {set_up}")
 
 
-def spreads(matrix, every):
-    return Table("variation", f"Variation, {matrix}, as reconstructed", (0, 4, 3, 6, 5, 8, 7, 10, 9),
-                 ("iteration", "published relative variation", "ours", "published variance", "ours",
-                  "published standard deviation", "ours", "published standard error", "ours"), every)
+def spreads(matrix):
+    return Table("variation", f"Variation, {matrix}, as reconstructed", (0, 6, 5, 8, 7, 10, 9),
+                 ("iteration", "published variance", "ours", "published standard deviation", "ours", "published standard error", "ours"))
 
 
 ENERGY_COLUMNS = (2, 13, 3, 5, 6, 7, 14, 8, 9, 10)
@@ -97,9 +98,23 @@ ENERGY_HEADS = ("iterations", "published time (s)", "ours", "GPU, counter (W)", 
                 "published, GPU and CPU (Wh)", "ours, GPU (J)", "ours, CPU (J)", "ours, GPU and CPU (J)")
 
 
-def of_processors(start):
-    """T Tables 5.1 to 5.3: a row a number of threads."""
-    return Table("energy", start, (0, *ENERGY_COLUMNS), ("solver", *ENERGY_HEADS))
+def of_processors(number, method, rows, parts):
+    """T Tables 5.1 and 5.2: a row a number of threads."""
+    start = f"Table 5.{number}: {method}, "
+    return Made("energy", "", tables.processors(method, start, rows, parts),
+                ("hardware", "published iterations", "ours", "published time (s)", "ours", "published, chipset (Wh)", "ours, CPU (J)",
+                 "published, GPU (Wh)", "ours (J)", "published, both (Wh)", "ours (J)"), start)
+
+
+OF_FREQUENCIES = Made("energy", "", tables.frequencies,
+                      ("hardware", "MHz", "published time (s)", "ours", "published, chipset (W)", "ours, CPU (W)", "published, GPU (W)", "ours (W)",
+                       "published, both (Wh)", "ours (J)"), "Table 5.3: CG")
+OF_RELAXATIONS = Made("energy", "T Table 5.6, ours: GPU and CPU, or the GPU where the CPU's energy is not known", tables.relaxations,
+                      ("method", "published time (s)", "ours", "published, plain (W)", "ours, spin", "published, idle-wait (W)", "ours, block",
+                       "published, plain (Wh)", "ours, spin (J)", "published, idle-wait (Wh)", "ours, block (J)",
+                       "published gains over Jacobi: time, plain, idle-wait (%)", "ours"))
+UNMEASURED = ("'not measured': there is no GPU, or there are fewer processors than the threads, on the machine of this run, or, at 800 MHz, frequencies "
+              "are only read, as setting them needs root.")
 
 
 def of_waiting(start):
@@ -194,11 +209,15 @@ OVERLAPPING = (
     undecided("O section 4", "blocks in the order of dependency, mirrored for upper factors",
               "the order is that of the blocks' launch, which says nothing where all of them run at once", see=(OVERLAP,)),
     item("O Table 1", "the lower factors", ("overlap", Found("O Table 1")), see=(OVERLAP,),
-         note="LAP alone: the other seven rows need matrices of the collection, which are not here."),
+         tables=(Made("overlap", "O Table 1", tables.factors,
+                      ("matrix", "published rows", "ours", "published entries", "ours", "published entries a row", "ours",
+                       "published condition number", "ours")),),
+         note="Not measured: seven need matrices of the collection, which are not here; LAP's condition number needs an estimate of the inverse of a "
+              "triangular factor, which nothing here has."),
     item("O Figure 7", "sparsity plots of the factors", figure="o_7", status=NOTHING,
          why="one of eight is here, LAP, to look at; the others need matrices of the collection"),
     undecided("O Figure 8", "overlap of 0 to 50 percent: BCSSTK38, CHP, CONSPH, DC", NO_MATRIX),
-    item("O Figure 9", "the same: M_T1, STO, VEN, LAP (here LAP alone)", ("overlap", Found("O Figure 9", gpu="time")),
+    item("O Figure 9", "the same: M_T1, STO, VEN, LAP (here LAP alone)", ("overlap", Found("O Figure 9|O section 4", gpu="time")),
          see=(OVERLAP,), figure="o_9", note=COUNTS,
          tables=(Table("overlap", "LAP on", (0, 1, 2, 3), ("overlap (%)", "blocks", "iterations", "ms")),)),
 )
@@ -235,7 +254,11 @@ THESIS = (
          tables=(Table("divergence", "A ring of four", (0, 1, 2, 3, 5, 7),
                        ("c", "rho(B)", "rho(abs(B))", "oldest value", "factor a round", "Jacobi")),)),
     item("T Table 3.1", "five classes of two-stage iterations", ("taxonomy", Found("T section 3.3$")),
-         ("taxonomy", Found("T section 3.3.6")), ("taxonomy", Found("T section 2.4.6"))),
+         ("taxonomy", Found("T section 3.3.6")), ("taxonomy", Found("T section 2.4.6")),
+         tables=tuple(Table("taxonomy", f"{matrix}: to ", (0, 1, 2, 3, 5, 4, 6),
+                            ("class", "inner iterations", "outer iterations", "values", "name in P Table I", "local iterations", "ours: iterations"))
+                      for matrix in ("fv1", "fv3", "trefethen")),
+         note="What the columns of the class say is the table's; numbers are not printed."),
     same("T Algorithms 12 to 15", "the same as listings", "T Table 3.1"),
     nothing("T section 3.3.5", "overlap whose shared components are updated twice as often",
             "a definition; overlap here is written by its owner alone, as in O"),
@@ -244,16 +267,16 @@ THESIS = (
     item("T Table 4.1", "1000 runs on fv1: residuals and how much they vary",
          ("variation", Found("Tables 4.1, 4.2", "^fv1", gpu="^")), ("variation", checks.variation_means("fv1", 100)),
          ("variation", Found("T Table 4.1", "^fv1", gpu=VARIATION)), see=(SOLVERS,),
-         tables=(residuals("fv1", "as reconstructed", 2), residuals("fv1", "as printed", 2)), figure="variation"),
+         tables=(residuals("fv1", "as reconstructed"), residuals("fv1", "as printed")), figure="variation"),
     item("T Table 4.2", "1000 runs on Trefethen_2000: residuals and how much they vary",
          ("variation", Found("Tables 4.1, 4.2", "^trefethen", gpu="^")),
          ("variation", Found("reconstruction of T Table 4.2")),
          ("variation", Found("T Table 4.2", "spread", gpu=VARIATION)), see=(SOLVERS,),
-         tables=(residuals("trefethen", "as reconstructed", 2),)),
+         tables=(residuals("trefethen", "as reconstructed"), residuals("trefethen", "as printed"))),
     item("T Table 4.3", "their variances on fv1", ("variation", checks.deviations("fv1", 100)),
-         tables=(spreads("fv1", 3),), note="How many runs there were: see the errata."),
+         tables=(spreads("fv1"),), note="How many runs there were: see the errata."),
     item("T Table 4.4", "their variances on Trefethen_2000", ("variation", checks.deviations("trefethen", 30)),
-         tables=(spreads("trefethen", 2),)),
+         tables=(spreads("trefethen"),)),
     item("T Figure 4.2", "the variations as curves", ("variation", checks.pattern_of_variation),
          undrawn="four of its six panels are drawn at T Table 4.1, random orders at T section 4.3; the absolute "
                  "variations (c, d) are the relative ones times the means"),
@@ -290,8 +313,8 @@ THESIS = (
          tables=(Made("iteration-times", "Seconds an iteration, Gauss-Seidel on the host", tables.iteration_seconds,
                       ("matrix", "published, Gauss-Seidel", "ours", "published, Jacobi", "ours", "published, async-(5)",
                        "ours")),),
-         note="Means over eight numbers of iterations from 10 to 200, in the place of twenty. fv2 and s1rmt3m1 are not "
-              "here."),
+         note="Means over eight numbers of iterations from 10 to 200, in the place of twenty. Not measured: the matrices "
+              "are not here."),
     item("T Figure 4.6", "residual over time", ("solve-times", checks.times), see=(SOLVERS,), figure="4_6"),
     item("T Table 4.7", "what a recovery costs",
          ("faults", Found("T Table 4.7", unless="for which accuracy is not printed")),
@@ -375,9 +398,11 @@ THESIS = (
     item("T Table 4.11", "seconds of the smoother",
          ("smoothers", Found("T Table 4.11|T section 4.11.2.2", gpu="fast|async", files=["run/study_findings.csv"])),
          see=(SMOOTHERS,),
-         tables=(Table("smoothers", "Table 4.11 and Figure 4.29", (0, 1, 3, 2, 5, 4, 9, 8),
-                       ("levels", "unknowns", "published, Gauss-Seidel (s)", "ours", "published, async-(5) (s)", "ours",
-                        "published, times as fast", "ours")),)),
+         tables=(Made("smoothers", "T Table 4.11", tables.smoothers,
+                      ("levels", "unknowns", "published, Gauss-Seidel (s)", "ours", "published, async-(5) (s)", "ours", "published, transfers (s)",
+                       "ours", "times as fast, from published", "ours", "with transfers, from published", "ours")),),
+         note="Not measured: 10^7 unknowns, for want of time, as Gauss-Seidel on a core would take minutes. Transfers are zero where all levels are "
+              "where the smoother is."),
     item("T Figure 4.29", "the same with transfers",
          ("smoothers", Found("T Figure 4.29", gpu="^", files=["run/study_findings.csv"])), see=(SMOOTHERS,),
          figure="4_29"),
@@ -426,11 +451,11 @@ THESIS = (
     undecided("T section 5.3.3", "50 and 74 us until a host sleeps or wakes", "the seconds of whole solves are compared, at T "
               "section 5.3, and not single waits", see=(ENERGY,)),
     *(item(f"T Table 5.{n}", what, ("energy", Found(f"T Table 5.{n}", gpu="^")), see=(ENERGY,), tables=shown,
-           note=f"{GENERATED} {JOULES}")
+           note=f"{GENERATED} {JOULES}" + (f" {UNMEASURED}" if n < 4 else ""))
       for n, what, shown in (
-          (1, "energy of CG, G3_circuit", (of_processors("Table 5.1"),)),
-          (2, "energy of PCG, G3_circuit", (of_processors("Table 5.2"),)),
-          (3, "energy of CG, A318", (of_processors("Table 5.3"),)),
+          (1, "energy of CG, G3_circuit", (of_processors(1, "CG", published.OF_CG, published.PARTS_CG),)),
+          (2, "energy of PCG, G3_circuit", (of_processors(2, "CG, Jacobi", published.OF_PCG, published.PARTS_PCG),)),
+          (3, "energy of CG, A318", (OF_FREQUENCIES,)),
           (4, "energy of CG", (in_layout(4, "CG, ", published.ENERGY_CG), of_waiting("Table 5.4: CG, "))),
           (5, "energy of PCG", (in_layout(5, "CG, Jacobi, ", published.ENERGY_PCG),
                                 of_waiting("Table 5.5: CG, Jacobi, "))))),
@@ -440,7 +465,8 @@ THESIS = (
          see=(ENERGY,), figure="5_5"),
     item("T Table 5.6", "time and energy of Jacobi, async-(5), refinement, fv3",
          ("refinement", Found("T Table 5.6", gpu="^")), ("energy", Found("T Table 5.6", gpu="^")),
-         see=(REFINEMENT, ENERGY), tables=(of_waiting("Table 5.6, "), of_waiting("As Table 5.6, ")), note=JOULES),
+         see=(REFINEMENT, ENERGY), tables=(OF_RELAXATIONS, of_waiting("Table 5.6, "), of_waiting("As Table 5.6, ")),
+         note=f"{JOULES} 'not measured': on this machine there is no GPU to wait for, or no energy to read."),
     item("T Figure 5.6", "energy over accuracy", ("energy", Found("T Figure 5.6", gpu="^")),
          ("energy", Found("^$", "(takes less|gains nothing).*, GPU alone$", gpu="^", unused="^$")), see=(ENERGY,),
          figure="5_6",
@@ -451,9 +477,14 @@ THESIS = (
     nothing("T Figure A.1", "formats of numbers"),
     nothing("T Figure A.2", "formats of numbers", "a table of constants; see the errata"),
     item("T Table B.1", "sizes of the test matrices", ("matrices", checks.sizes),
-         note="The other eight are matrices of the collection that are not here."),
+         tables=(Made("matrices", "T Table B.1", tables.sizes, ("matrix", "published rows", "ours", "published entries", "ours")),),
+         note="Not measured: matrices of the collection that are not here. Trefethen_20000 and A318 can be generated; what stands for the "
+              "others is listed at T section 5.3."),
     item("T Table B.2", "condition numbers and rho", ("matrices", checks.conditions),
-         note="cond(D^-1 A) as printed is a condition number in the 1-norm. fv2 and s1rmt3m1 are not here."),
+         tables=(Made("matrices", "T Table B.2", tables.conditions,
+                      ("matrix", "published cond(A)", "ours, 2-norm", "ours, 1-norm", "published cond(D^-1 A)", "ours, 1-norm", "published rho",
+                       "ours")),),
+         note="cond(D^-1 A) as printed is a condition number in the 1-norm. Not measured: fv2 and s1rmt3m1 are not here."),
     item("T Figure B.3", "sparsity plots", figure="b_3", status=NOTHING, why="four of twelve are here, to look at"),
     item("T Table C.3", "bandwidth between devices", ("copies", Found("T Table C.3", unless="the ways are not alike: the library's threads carry data to a GPU "
                                                 "through pinned memory, the driver carries pageable memory back")),

@@ -152,7 +152,8 @@ class ItemsTest(unittest.TestCase):
                              ("T Tables 5.4, 5.5", "21.8 percent"), ("T Tables 5.4, 5.5", "n24k"),
                              ("T Table 5.4", "-1.3"), ("T Table 5.6", "24.35"), ("T Figure 5.6", "fv3"),
                              ("T Figure A.2", "5.69e-08"), ("T Figure 4.26", "128"), ("T section 4.12.1", "C1070"),
-                             ("T Table C.4", "C1060"), ("T section 4.10", "theta"),
+                             ("T Table C.4", "C1060"), ("T section 4.10", "theta"), ("T section 4.11.2.2", "three times"),
+                             ("T section 5.4.1", "480"), ("T section 5.4.2", "5.6"), ("O Table 1", "43.74"),
                              ("T Table B.1, P Table II, J Table 1", "262,411")):
             self.assertTrue(any(w == where and words in printed for w, printed in known), (where, words))
 
