@@ -272,7 +272,7 @@ namespace leopard::studies
                           " times the best of the others",
                         on_gpu ? "" : "that is a statement on GPUs");
     const double of_fifty = measured.count(50) > 0 ? measured.at(50).second : NAN;
-    report.decide_times("O section 4",
+    report.decide_times("O section 5.2",
                         "LAP: 50 percent are worst in time, as for most problems",
                         {1.},
                         {of_fifty / worst_other},
