@@ -316,6 +316,20 @@ namespace leopard
       expect_in(": holds", says(19., 50., "for very small condition numbers"));
       expect_in(": does not hold", says(21., 50., "for very small condition numbers"));
       expect_in("is not decided here", says(21., 50., "attains a smaller residual"));
+      const auto attains = [&](double async) {
+        auto other = rows(21., 50.);
+        for (SmootherRow &row : other)
+          row.attainable = row.smoother == "async(k=5)" ? async : row.smoother == "gauss-seidel" ? 1e-12 : 0.;
+        return finding("Figure 4.27", other, "attains a smaller residual");
+      };
+      expect_in(": holds", attains(2e-12));
+      expect_in(": does not hold", attains(0.9e-12));
+      expect_in(": does not hold", attains(1e-12));
+      auto not_fewer = rows(21., 50.);
+      for (SmootherRow &row : not_fewer)
+        row.cycles = {row.smoothing_steps == 2 ? 17. : 20.};
+      expect_in(": does not hold: measured 0.85 to 0.85", finding("Figure 4.27", not_fewer, "gauss-seidel: two smoothing steps"));
+      expect_in(": does not hold: measured 0.85 to 0.85", finding("Figure 4.27", not_fewer, "async(k=5): two smoothing steps"));
       auto diverging      = rows(21., 50.);
       diverging[5].status = "diverged"; // jacobi
       expect_in("to inf times", finding("Figure 4.27", diverging, "jacobi converges considerably more slowly"));
@@ -424,6 +438,12 @@ namespace leopard
       expect_in("is not decided here", finding("Figure 4.30", rows(1e-2, 1e-2), "what it gains over Gauss-Seidel grows"));
       expect_in(": holds", finding("Figure 4.30", rows(1e-2, 1e-5), "gauss-seidel: more smoothing steps reduce"));
       expect_in(": does not hold", finding("Figure 4.30", rows(1e-2, 1e-5), "async(k=5): the smoother takes a high percentage"));
+      expect_in(": holds", finding("Figure 4.30", rows(1e-2, 1e-5), "gauss-seidel: the smoother takes a high percentage"));
+      auto as_many = rows(1e-2, 1e-5);
+      for (SmootherRow &row : as_many)
+        row.cycles = {20.};
+      for (const char *smoother : {"gauss-seidel", "async(k=5)"})
+        expect_in(": does not hold: measured 1.00 to 1.00", finding("Figure 4.30", as_many, std::string(smoother) + ": more smoothing steps reduce"));
       // the time of residuals and transfers against what the cycles say
       const auto transfers = [&](double factor) {
         auto other = rows(1e-2, 1e-5);

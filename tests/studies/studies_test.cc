@@ -566,6 +566,27 @@ namespace
     EXPECT_EQ(count(fv1(3., 2.), "gains nothing over async-(5) to 1e-12: does not hold"), 1);
     EXPECT_EQ(count(fv1(3., 11.), "refinement takes less than Jacobi to 1e-12: does not hold"), 1);
 
+    // of Chem97ZtZ to 1e-2 and to 1e-12, of Trefethen_2000 to 1e-12; twice each, with and without the CPU
+    const auto of = [&](const char *matrix, double jacobi_first, double jacobi, double async_first, double async, double mixed_first, double mixed) {
+      const auto two = [](const char *name, double first, double last) {
+        return EnergyCurve{name, {2, 12}, {first, last}, energy_use(3000., 1000.)};
+      };
+      return energy_judged([&](EnergyJudge &judge) {
+        judge.accuracies(matrix,
+                         {two("Jacobi", jacobi_first, jacobi), two("async-(5)", async_first, async), two("MPIR async-(5)", mixed_first, mixed)});
+      });
+    };
+    EXPECT_EQ(count(of("Chem97ZtZ", 1., 10., 2., 5., 1., 4.), ": holds: "), 8);
+    EXPECT_EQ(count(of("Chem97ZtZ", 3., 10., 2., 5., 1., 4.), "Jacobi takes less energy than async-(5) to 1e-2: does not hold"), 1);
+    EXPECT_EQ(count(of("Chem97ZtZ", 1., 4., 2., 5., 1., 4.), "async-(5) takes less than Jacobi to 1e-12: does not hold"), 1);
+    EXPECT_EQ(count(of("Chem97ZtZ", 1., 10., 2., 5., 3., 4.), "refinement takes less than async-(5) to 1e-2: does not hold"), 1);
+    EXPECT_EQ(count(of("Chem97ZtZ", 1., 10., 2., 5., 1., 6.), "refinement takes less than async-(5) to 1e-12: does not hold"), 1);
+    EXPECT_EQ(count(of("trefethen", 1., 10., 2., 5., 1., 4.), ": holds: "), 4);
+    EXPECT_EQ(count(of("trefethen", 1., 10., 2., 5., 1., 6.), "refinement takes less energy than async-(5) to 1e-12: does not hold"), 1);
+    EXPECT_EQ(count(of("trefethen", 1., 4., 2., 5., 1., 3.), "async-(5) takes less than Jacobi to 1e-12: does not hold"), 1);
+    for (const char *matrix : {"Chem97ZtZ", "fv1", "fv3", "trefethen"})
+      EXPECT_EQ(count(of(matrix, NAN, NAN, NAN, NAN, NAN, NAN), ": holds: "), 0) << matrix;
+
     const auto hardware = [](double gpu_seconds, double cpu = 400.) {
       return energy_judged(
         [&](EnergyJudge &judge) {
