@@ -376,7 +376,8 @@ namespace leopard
     }
 
     /**
-     * The smallest time of more than so many smoothing steps over that of as many or fewer; no finite number without both.
+     * The smallest time of more than so many smoothing steps over that of as many or fewer; no finite number without
+     * both.
      */
     double more_over_fewer(const std::map<int, double> &seconds, int steps)
     {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the studies say of numbers that are right, wrong, near a limit, or none. Each test fails if a verdict does not
 // look at its numbers, is the other way around, or holds for NaN.
+#include "said.h"
+
 #include <applications/studies/papers/judges.h>
 #include <applications/studies/papers/refinement_judge.h>
 
@@ -14,49 +16,6 @@ namespace
 {
   using namespace leopard;
   using namespace leopard::studies;
-
-  const char *holds = "holds", *not_so = "does not hold", *open = "is not decided here";
-
-  /** The verdicts of findings, with what was measured. */
-  struct Said
-  {
-    explicit Said(const std::function<void(Report &)> &judge)
-    {
-      std::ostringstream out;
-      Report             report(out, "");
-      judge(report);
-      report.finish();
-      text = out.str();
-    }
-
-    /** The verdict of the one finding whose claim has these words. */
-    std::string of(const std::string &words) const
-    {
-      std::istringstream lines(text);
-      std::string        found = "no finding";
-      for (std::string line; std::getline(lines, line);)
-        for (const char *verdict : {holds, not_so, open})
-          if (const std::size_t at = line.find(std::string(": ") + verdict + ": "); at != std::string::npos && line.substr(0, at).find(words) < at)
-            {
-              if (found != "no finding")
-                return "several findings";
-              found = verdict;
-            }
-      return found;
-    }
-
-    int count(const std::string &words) const
-    {
-      int n = 0;
-      for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1))
-        ++n;
-      return n;
-    }
-
-    int n_holding() const { return count(": holds: "); }
-
-    std::string text;
-  };
 
   TEST(Times, within_5_percent_of_a_limit_decide_nothing)
   {
@@ -209,44 +168,6 @@ namespace
     EXPECT_EQ(Said([](Report &report) { judge_local_iterations({NAN, NAN, NAN, NAN, NAN, NAN}, report); }).n_holding(), 0);
     for (double LocalIterations::*which : {&LocalIterations::factor_one, &LocalIterations::factor_five})
       EXPECT_EQ(with(which, NAN).n_holding(), 2);
-  }
-
-  TEST(Divergence_findings, can_each_be_another_one)
-  {
-    const auto of = [](double radius, double radius_abs, double built, double jacobi) {
-      return Said([&](Report &report) { judge_ring({0.6, radius, radius_abs, built, jacobi}, report); });
-    };
-    EXPECT_EQ(of(0.85, 1.2, 1.2, 0.5).of("where rho(B) < 1 < rho(|B|)"), holds);
-    EXPECT_EQ(of(0.85, 1.2, 0.9, 0.5).of("where rho(B) < 1 < rho(|B|)"), not_so); // the order converges
-    EXPECT_EQ(of(0.85, 1.2, 1.2, 1.1).of("where rho(B) < 1 < rho(|B|)"), not_so); // so does Jacobi not
-    EXPECT_EQ(of(1.01, 1.2, 1.2, 0.5).of("where rho(B) < 1 < rho(|B|)"), not_so);
-    EXPECT_EQ(of(0.5, 0.8, 0.8, 0.3).of("the same order converges"), holds);
-    EXPECT_EQ(of(0.5, 0.8, 1.1, 0.3).of("the same order converges"), not_so);
-    EXPECT_EQ(of(NAN, 1.2, 1.2, 0.5).n_holding() + of(0.85, NAN, 0.9, 0.5).n_holding() + of(0.85, 1.2, NAN, 0.5).n_holding() +
-                of(0.85, 1.2, 1.2, NAN).n_holding() + of(0.5, 0.8, NAN, 0.3).n_holding(),
-              0);
-  }
-
-  TEST(Divergence_findings, of_omegas_can_each_be_another_one)
-  {
-    const OfOmega good{1., 0.9, {0.8, 0.99}}, too_large{1.1, 1.02, {0.9, 0.9}};
-    const auto    of = [](double radius, const OfOmega &one, const OfOmega &below, const OfOmega &beyond) {
-      return Said([&](Report &report) { judge_omegas({"A", radius, one, below, beyond}, report); });
-    };
-    const char *every = "where rho(|B|) < 1 random orders", *weighted = "with omega = 0.99", *sharp = "with omega = 1.01";
-    EXPECT_EQ(of(0.9, good, good, too_large).n_holding(), 3);
-    const std::vector<OfOmega> wrong = {
-      {1., 1.01, {0.8, 0.99}}, {1., 0.9, {0.8, 1.0}}, {1., 0.9, {1.1, 0.8}}, {1., NAN, {0.8}}, {1., 0.9, {0.8, NAN}}, {1., 0.9, {}}};
-    for (const OfOmega &w : wrong)
-      {
-        EXPECT_EQ(of(0.9, w, good, too_large).of(every), not_so);
-        EXPECT_EQ(of(0.9, good, w, too_large).of(weighted), not_so);
-        EXPECT_EQ(of(0.9, w, w, too_large).of(sharp), holds);
-      }
-    for (const double built : {0.99, 1., double(NAN)})
-      EXPECT_EQ(of(0.9, good, good, {1.1, built, {2.}}).of(sharp), not_so) << built;
-    for (const double radius : {1., 1.2, double(NAN)})
-      EXPECT_EQ(of(radius, good, good, too_large).count(open), 3) << radius;
   }
 
   TEST(Overlap_findings, can_each_be_another_one)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <applications/studies/papers/busy_processes.h>
-#include <applications/studies/papers/diverging_schedule.h>
 #include <applications/studies/papers/energy_judge.h>
 #include <applications/studies/papers/fault_run.h>
 #include <applications/studies/papers/faults.h>
@@ -282,92 +281,6 @@ namespace
     reached.converged = true;
     EXPECT_EQ(reached.iterations_needed(), 50.);
     EXPECT_EQ(reached.iterations_text(), "50.0");
-  }
-
-  /** max_i |x_i - y_i|. */
-  double distance(const std::vector<double> &x, const std::vector<double> &y)
-  {
-    double result = 0.;
-    for (std::size_t i = 0; i < x.size(); ++i)
-      result = larger_or_nan(result, std::abs(x[i] - y[i]));
-    return result;
-  }
-
-  /** The errors of a schedule for A x = (1, 2, ...), from zero, after each update. */
-  std::vector<double> errors(const CrsMatrix<double> &A, bool diverging, int n)
-  {
-    std::vector<double> b(A.n_rows), zero(A.n_rows, 0.);
-    std::iota(b.begin(), b.end(), 1.);
-    const std::vector<double> solution = chaotic_relaxation(A, b, zero, jacobi_schedule(A, 1000)).back();
-    std::vector<double>       result;
-    for (const auto &x : chaotic_relaxation(A, b, zero, diverging ? diverging_schedule(A, b, zero, n) : jacobi_schedule(A, n)))
-      result.push_back(distance(x, solution));
-    return result;
-  }
-
-  // Theorem 3.2.6 of the thesis: rho(B) = 0.8485 < 1 < rho(|B|) = 1.2
-  TEST(Diverging_schedule, diverges_where_Jacobi_converges)
-  {
-    const CrsMatrix<double> A     = ring_of_four(0.6);
-    const MatrixAnalysis    radii = analyze(A, contiguous_blocks(4, 1));
-    EXPECT_NEAR(radii.spectral_radius, 0.6 * std::sqrt(2.), 1e-3);
-    EXPECT_NEAR(radii.spectral_radius_abs, 1.2, 1e-3);
-    EXPECT_LT(errors(A, false, 200).back(), 1e-12);
-    const std::vector<double> error = errors(A, true, 100);
-    EXPECT_GT(error.back(), 1e6);
-    EXPECT_NEAR(std::pow(error.back() / error[error.size() - 1 - 50 * 8], 1. / 50), 1.2, 1e-3); // a round of 8 updates
-  }
-
-  TEST(Diverging_schedule, converges_where_the_theorem_says_so)
-  {
-    EXPECT_LT(errors(ring_of_four(0.49), true, 1000).back(), 1e-7); // rho(|B|) = 0.98
-  }
-
-  // fails if the two values of the rounds are not those of the updates, or omega does not weight the own value
-  TEST(Diverging_schedule, has_the_factor_of_its_absolute_values)
-  {
-    const CrsMatrix<double> A = ring_of_four(0.4); // rho(|B|) = 0.8, the bound 1.1111
-    for (const double omega : {0.5, 1., 1.1, 1.12, 1.5})
-      EXPECT_NEAR(factor_of_diverging_rounds(A, omega, 200), std::abs(1. - omega) + 0.8 * omega, 1e-6) << omega;
-    EXPECT_NEAR(factor_of_diverging_rounds(ring_of_four(0.6), 1., 4000), 1.2, 1e-12);
-    EXPECT_NEAR(factor_of_diverging_rounds(ring_of_four(0.1), 1., 4000), 0.2, 1e-12); // 0.2^4000 is no number
-    EXPECT_TRUE(std::isnan(factor_of_diverging_rounds(ring_of_four(0.), 1., 10)));
-  }
-
-  // fails if an order does not converge where it has to, ages or the seed do not count, or values are newer than they
-  // may be
-  TEST(Random_order, converges_where_the_theorem_says_so)
-  {
-    const CrsMatrix<double> A = trefethen_matrix(60), hard = ring_of_four(1.2);
-    double                  before = 0.;
-    for (const int age : {0, 2, 5, 20})
-      {
-        const double factor = factor_of_random_order(A, 1., age, 200, 1);
-        EXPECT_LT(factor, 1.) << age;
-        EXPECT_GT(factor, before) << age; // older values, slower
-        before = factor;
-      }
-    EXPECT_NE(factor_of_random_order(A, 1., 2, 20, 1), factor_of_random_order(A, 1., 2, 20, 2));
-    EXPECT_GT(factor_of_random_order(hard, 1., 5, 200, 1), 1.);
-    EXPECT_GT(factor_of_random_order(A, 3., 5, 200, 1), 1.); // omega
-  }
-
-  TEST(Diverging_schedule, is_admissible)
-  {
-    const CrsMatrix<double>   A = ring_of_four(0.6);
-    const std::vector<double> b(4, 1.), zero(4, 0.);
-    const std::vector<Update> updates = diverging_schedule(A, b, zero, 30);
-    ASSERT_EQ(updates.size(), 4u + 30u * 8u);
-    for (std::size_t t = 0; t < updates.size(); ++t)
-      {
-        EXPECT_EQ(updates[t].row, static_cast<int>(t % 4)); // each row once in four updates
-        for (const int age : updates[t].ages)
-          {
-            EXPECT_GE(age, 0);
-            EXPECT_LT(age, 12); // 3 n
-          }
-      }
-    EXPECT_THROW(chaotic_relaxation(A, b, zero, {{0, {1, 1, 1}}}), InvalidInput); // older than the start
   }
 
   // what a row says if threads are off a part of the time, with a time slice of 4 ms and a global iteration of 1 ms
