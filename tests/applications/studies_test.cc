@@ -418,7 +418,7 @@ namespace leopard
       const std::string more = "is fastest with more smoothing steps";
       expect_in(": holds: measured 3 and 1, epsilon = 0.01; more steps take 0.510 times", finding("Figure 4.30", rows(1e-2, 1e-5), more));
       expect_in(": does not hold: measured 1 and 1", finding("Figure 4.30", rows(1e-2, 1e-2), more));
-      // as fast with two steps as with one, or with three: nothing is decided, and no more if Gauss-Seidel is nearly as fast with two
+      // as fast with two steps as with one: nothing is decided, nor where a time is no number
       const auto with_seconds = [&](const std::string &smoother, const std::vector<double> &seconds, const std::string &claim) {
         auto other = rows(1e-2, 1e-5);
         for (SmootherRow &row : other)
