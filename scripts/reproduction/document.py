@@ -6,6 +6,7 @@ import re
 
 from . import Error, errata, reasons
 from .checks import ON_GPU, Found
+from .experiments import BY_NAME
 from .items import ITEMS, PAPERS
 from .run import ROOT, shown
 from .tables import RESULTS
@@ -77,7 +78,8 @@ def lines_of(item, store):
                 lines = [line for line in lines if line.why != ON_GPU]
             found += [(with_reason(line, result.device), f"`{name}`, {result.device}") for line in lines]
         if not results:
-            found.append((Line(item.what, "-", OPEN, f"not run: `scripts/reproduce --only {name}`"), "-"))
+            why = f"not run: `scripts/reproduce --only {name}`" if "host" in BY_NAME[name].devices else ON_GPU
+            found.append((Line(item.what, "-", OPEN, why), "-"))
     if item.status:
         found.append((Line(item.what, "-", item.status, item.why), "-"))
     return found

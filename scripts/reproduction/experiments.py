@@ -12,6 +12,7 @@ import pathlib
 MATRICES = {"Chem97ZtZ": "Chem97ZtZ_reconstructed", "fv1": "fv1", "fv3": "fv3", "trefethen": "Trefethen_2000"}
 ROWS = {"Chem97ZtZ": 2541, "fv1": 9604, "fv3": 9801, "trefethen": 2000}
 SCHEDULES = ("chaotic", "synchronous")
+ORDERS = (*SCHEDULES, "replay-0", "replay-1", "replay-2")  # of async-(1) on the host; replay: blocks in a random order, by seeds
 HELMHOLTZ = range(100, 121)  # T Table 4.10: nodes a side
 COUNTS = (10, 20, 40, 60, 80, 100, 140, 200)  # T Figure 4.5, Table 4.6: iterations
 NEWTON_COUNTS = (200, 250, 300, 350, 500, 1000)
@@ -78,9 +79,10 @@ def as_in_print(device):
 
 def methods(device):
     """(name, device, options) of what Figures 4.3 to 4.6 compare; Gauss-Seidel is on the host, as in the papers."""
-    for k in (1, 5):
-        for schedule in SCHEDULES if device == "host" else ("chaotic",):
-            yield f"async-{k}-{schedule}", device, (*ASYNC, k, "--schedule", schedule, *as_in_print(device))
+    for k, orders in ((1, ORDERS), (5, SCHEDULES)):
+        for order in orders if device == "host" else ("chaotic",):
+            schedule, _, seed = order.partition("-")
+            yield f"async-{k}-{order}", device, (*ASYNC, k, "--schedule", schedule, *(("--seed", seed) if seed else ()), *as_in_print(device))
     yield "jacobi", device, ("--method", "jacobi")
     yield "gauss-seidel", "host", ("--method", "gauss-seidel")
     yield "cg", device, CG
@@ -262,7 +264,7 @@ EXPERIMENTS = (
     study("taxonomy", quick=("--matrix", "trefethen", "--runs", "1"), matrices=("fv1", "fv3"), devices=("host",)),
     study("copies", quick=("--size", "40", "--runs", "1")),
     study("energy", ("--seconds", "1"), ("--seconds", "1"), quick=("--matrix", "trefethen", "--seconds", "0.05"), matrices=STUDY_MATRICES),
-    study("divergence", devices=("host",), timed=False),
+    study("divergence", quick=("--matrix", "trefethen"), matrices=STUDY_MATRICES, devices=("host",), timed=False),
     study("gpus", cuda=("--full",), quick=("--runs", "1"), matrices=("fv3",), devices=("cuda",)),
     study("faults", ("--runs", "10"), ("--runs", "20"), ("--matrix", "trefethen", "--runs", "2"), SCHEDULES,
           ("Chem97ZtZ", "fv1")),

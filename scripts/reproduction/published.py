@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 What the papers print, digits as printed, misprints included. P: preprint 2011, R: refinement 2012, T: thesis 2012,
-J: journal 2013, O: overlap 2016. What leopard-study prints itself (T Tables 4.1 to 4.5, 4.7 to 4.9, 4.11) is in
-applications/studies/papers/published.cc and comes from its output.
+J: journal 2013, O: overlap 2016. What leopard-study prints itself (T Tables 4.1 to 4.5, 4.7 to 4.9, 4.11, 5.1 to 5.6) is
+in applications/studies/papers/published.cc alone: it comes from its output, or is read there.
 """
+import ast
+import re
+
+from . import Error
+from .run import ROOT
+
+SOURCE = ROOT / "applications" / "studies" / "papers" / "published.cc"
 
 # T Table B.1: rows and entries
 SIZES = {
@@ -52,25 +59,56 @@ HELMHOLTZ = (
     (118, 13924, 69148, 702.89), (119, 14161, 70329, 704.32), (120, 14400, 71520, 705.72),
 )
 
-# T Table 4.11: seconds of the Gauss-Seidel smoother, two levels, sizes headed 10e+3, 10e+5, 10e+6, 10e+7
-SMOOTHER_GAUSS_SEIDEL = (0.00398, 0.03613, 0.36815, 3.62690)
+# T Tables 5.4 (CG), 5.5 (with Jacobi): Wh with DVFS (ii), printed improvements (i) -> (ii), (i) -> (iii) in percent
+DVFS_CG = {"A318": (14.12, 5.1, 21.8), "apache2": (1.99, -0.5, 8.8), "ecology2": (2.27, -1.3, 10.0),
+           "G3_circuit": (11.11, 3.3, 13.7), "nd24k": (25.42, 3.97, 24.8)}
+DVFS_PCG = {"A318": (14.12, 5.1, 21.8), "apache2": (1.76, -0.6, 6.7), "audikw_1": (45.61, 5.2, 25.8),
+            "boneS10": (150.16, 4.8, 25.1), "ecology2": (2.45, 2.4, 9.6), "G3_circuit": (2.63, 3.0, 13.9),
+            "ldoor": (41.18, 5.0, 24.2), "nd24k": (32.97, 5.0, 25.3)}
 
-# T Tables 5.4 (CG), 5.5 (with Jacobi): Wh of (i) plain, (ii) DVFS, (iii) DVFS and idle-wait; printed improvements
-# (i) -> (ii), (i) -> (iii)
-ENERGY_CG = {"A318": (14.84, 14.12, 12.18, 5.1, 21.8), "apache2": (1.98, 1.99, 1.82, -0.5, 8.8),
-             "ecology2": (2.30, 2.27, 2.09, -1.3, 10.0), "G3_circuit": (11.48, 11.11, 10.10, 3.3, 13.7),
-             "nd24k": (26.43, 25.42, 21.17, 3.97, 24.8)}
-ENERGY_PCG = {"A318": (14.84, 14.12, 12.18, 5.1, 21.8), "apache2": (1.75, 1.76, 1.64, -0.6, 6.7),
-              "audikw_1": (47.98, 45.61, 38.15, 5.2, 25.8), "boneS10": (157.32, 150.16, 125.78, 4.8, 25.1),
-              "ecology2": (2.51, 2.45, 2.29, 2.4, 9.6), "G3_circuit": (2.71, 2.63, 2.38, 3.0, 13.9),
-              "ldoor": (43.22, 41.18, 34.79, 5.0, 24.2), "nd24k": (34.62, 32.97, 27.64, 5.0, 25.3)}
+# T Tables 5.1, 5.2: Wh of chipset and GPU in the GPU's row (without a GPU it is the chipset's alone)
+PARTS_CG, PARTS_PCG = (8.04, 3.44), (1.89, 0.83)
 
-# T Table 5.6, fv3: seconds, W and Wh of the plain version, W with idle-wait
-ENERGY_FV3 = {"Jacobi": (406.10, 217.60, 24.35, 124.85), "async-(5)": (133.09, 216.72, 7.98, 118.98),
-              "MPIR async-(5)": (67.69, 232.41, 4.37, 129.24)}
+# T Table 5.3, A318, by threads, 0: GPU. Mean W of chipset and GPU at 2,000 MHz; at 800 MHz seconds, W and Wh
+WATTS_A318 = {1: (116.78, None), 2: (120.30, None), 4: (123.99, None), 8: (129.33, None), 0: (149.04, 61.89)}
+AT_800_MHZ = {1: (3400.64, 103.50, None, 97.75), 2: (2196.63, 105.60, None, 64.44), 4: (1674.62, 108.11, None, 50.29),
+              8: (1481.48, 110.46, None, 45.45), 0: (254.25, 138.50, 61.45, 14.12)}
 
-# T Table 5.3, A318, GPU, 2,000 MHz: mean W of the chipset and of the GPU
-POWER_A318 = (149.04, 61.89)
+# T Table 5.6: gains over Jacobi of time, energy plain and energy with idle-wait, percent
+GAINS_FV3 = {"async-(5)": (67, 67, 69), "MPIR async-(5)": (83, 82, 83)}
+
+# O Table 1: rows, entries, entries a row, condition number of the lower factors
+FACTORS = {"BCSSTK38": (8032, 116774, 14.54, 6.87e8), "CHP": (20082, 150616, 7.50, 7.90e5),
+           "CONSPH": (83334, 1032267, 12.39, 6.81e6), "DC": (116835, 441781, 3.78, 6.54e10),
+           "M_T1": (97578, 4269276, 43.74, 4.78e10), "STO": (213360, 1660005, 7.78, 1.38e7),
+           "VEN": (62424, 890108, 14.26, 1.85e7), "LAP": (262144, 3560572, 13.58, 9.23e6)}
+
+
+def printed(name):
+    """What stands under this name in the studies' published.cc: nested lists, None where nothing is printed."""
+    text = SOURCE.read_text(encoding="utf-8")
+    match = re.search(rf"\b{name}\s*=\s*(\{{.*?\}});", text, re.DOTALL)
+    if not match:
+        raise Error(f"{SOURCE} has no '{name} = {{...}};'\n  expected: what published.py names")
+    value = ast.literal_eval(match[1].replace("{", "[").replace("}", "]").replace("not_printed", "None"))
+    while len(value) == 1:  # an array's braces
+        value = value[0]
+    return value
+
+
+def waiting(plain, dvfs):
+    """{matrix: Wh of (i) plain, (ii) DVFS, (iii) DVFS and idle-wait, improvements}; plain: the column of the source."""
+    rows = {row[0]: row[1:] for row in printed("energy_of_waiting")}
+    return {matrix: (rows[matrix][plain], second, rows[matrix][plain + 1], *more) for matrix, (second, *more) in dvfs.items()}
+
+
+# T Table 4.11: [levels, seconds of Gauss-Seidel, of async-(5), of transfers], n = 10^4, 10^5, 10^6, 10^7
+SMOOTHER_SECONDS = printed("smoother_seconds")
+# T Tables 5.1, 5.2, 5.3: [threads (0: GPU), iterations (0: not printed), seconds, Wh]
+OF_CG, OF_PCG, OF_A318 = (printed(name) for name in ("energy_of_cg", "energy_of_jacobi_cg", "energy_of_cg_a318"))
+ENERGY_CG, ENERGY_PCG = waiting(0, DVFS_CG), waiting(2, DVFS_PCG)
+# T Table 5.6, fv3: seconds, W plain and with idle-wait, Wh plain and with idle-wait
+ENERGY_FV3 = {name: tuple(numbers) for name, *numbers in printed("energy_of_relaxations")}
 
 # T Figure A.2 (table of the formats): rounding unit of single precision
 ROUNDING_SINGLE = 5.69e-8

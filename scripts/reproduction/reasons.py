@@ -77,6 +77,13 @@ ON_GPU = (
      "half each, was the larger part on GPUs of 2010"),
     (r": (DC|DK) on two GPUs takes less time an iteration",
      "what the other GPU sends and gets back, or loads and stores, takes longer than its half of the work saves"),
+    (r": AMC takes almost half the time to the solution on two GPUs",
+     "all of x goes to each GPU through the host's memory in each iteration, which takes most of the time (T Figure 4.10)"),
+    (r": (DC|DK) takes a little less on two",
+     "an iteration takes longer on two (T Figures 4.12, 4.13), and what it is worth is another: the master waits for nobody, so that it is "
+     "ahead of the other GPU, whose iterations are counted"),
+    (r": AMC converges nearly the same on two GPUs",
+     "GPUs that do not wait for each other read values of other ages than one GPU has: how much that changes is seen beside"),
     (r": DC converges the same on two GPUs|: DK converges slower on two GPUs",
      "the master waits for nobody, so that it is ahead of the other GPU, whose iterations are counted"),
     (r"^and a local minimum: better than with one to four rows more", ONE_LAUNCH + "on the host the claim is met in both schedules"),

@@ -280,7 +280,7 @@ def power(plt, result, start, means):
 def figure_5_4(plt, result):
     def means(title):
         names = ("published mean, chipset (T Table 5.3)", "published mean, GPU (T Table 5.3)")
-        return zip(names, published.POWER_A318) if title.endswith(", A318") else ()
+        return zip(names, published.WATTS_A318[0]) if title.endswith(", A318") else ()
     return power(plt, result, "Figure 5.4", means)
 
 
@@ -289,7 +289,7 @@ def figure_5_5(plt, result):
     def means(title):
         if not title.endswith(", fv3"):
             return ()
-        _, spin, _, block = published.ENERGY_FV3[title.split(", ")[1]]
+        _, spin, block, *_ = published.ENERGY_FV3[title.split(", ")[1]]
         return (("published mean, CPU and GPU, spin (T Table 5.6)", spin),
                 ("published mean, CPU and GPU, block (T Table 5.6)", block))
     return power(plt, result, "Figure 5.5", means)

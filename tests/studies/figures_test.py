@@ -248,6 +248,72 @@ class TablesTest(unittest.TestCase):
         self.assertEqual(rows["apache2"], ("apache2", "1.98", "1.99", "1.82", "6", "4", 8.8, "50.0"))
         self.assertEqual(rows["A318"][4:], ("-", "-", 21.8, "-"))
 
+    # fails if a number of ours stands under another head, what was not measured has a number, or printed rows are left out
+    def test_tables_as_they_are_printed(self):
+        def energy(name, way, base):
+            return [name, way, *(str(base + column) for column in range(2, 15))]
+
+        with tempfile.TemporaryDirectory() as folder:
+            result = output(folder, "energy", ("Table 5.1: CG, G3_circuit, to 1e-10", 15, [energy("CG, 1 thread", "-", 100), energy("CG, GPU", "block", 200)]),
+                            ("Table 5.3: CG, A318, to 1e-10", 15, [energy("CG, GPU", "block", 300)]),
+                            ("Table 5.6, fv3, to 1e-12", 15, [energy("Jacobi", "spin", 0), energy("Jacobi", "block", 100),
+                                                              energy("async-(5)", "spin", -1), energy("async-(5)", "block", 99)]))
+            rows = list(tables.processors("CG", "Table 5.1: CG, ", published.OF_CG, published.PARTS_CG)(result))
+            self.assertEqual(rows[0], ("CPU 1T", 21424, "102", "1674.45", "103", "53.96", "109", "-", "-", "53.96", "110"))
+            self.assertEqual(rows[1], ("CPU 2T", 21424, *["not measured", "1307.21", "not measured", "45.70", "not measured", "-", "-", "45.70", "not measured"]))
+            self.assertEqual(rows[4], ("GPU", 21467, "202", "198.43", "203", "8.04", "209", "3.44", "208", "11.48", "210"))
+            rows = list(tables.frequencies(result))
+            self.assertEqual(rows[8], ("GPU", "2,000", "253.22", "303", "149.04", "307", "61.89", "305", "14.84", "310"))
+            self.assertEqual(rows[9], ("GPU", "800", "254.25", *["not measured", "138.50"], "not measured", "61.45", "not measured", "14.12", "not measured"))
+            self.assertEqual(len(rows), 10)
+            rows = list(tables.relaxations(result))
+            self.assertEqual(rows[0], ("Jacobi", "406.10", "3", "217.60", "3.333", "124.85", "1.068", "24.35", "10", "14.08", "110", "-", "-"))
+            self.assertEqual(rows[1][2:5] + rows[1][11:], ("2", "216.72", "4.5", "67, 67, 69", "33, 10, 0.91"))
+            self.assertEqual(rows[2][2::2], ("not measured",) * 5 + ("-, -, -",))
+
+            study = [["2", "100000", *(f"{n}" for n in range(2, 12))], ["2", "100000", *"abcdefghij"]]  # of another smoother
+            rows = list(tables.smoothers(output(folder, "smoothers", ("Table 4.11 and Figure 4.29", 12, study), file="run/study_findings.csv")))
+            self.assertEqual(rows[1], (2, "10^5", "0.03613", "2", "0.00602", "4", "0.02571", "6", "6.00", "8", "1.14", "10"))
+            self.assertEqual((len(rows), rows[15][1:4]), (16, ("10^7", "6.95943", "not measured")))
+
+            result = output(folder, "variation", ("Relative residual, fv1, as printed", 8, [[f"r{n}" for n in range(8)]]),
+                            ("Variation, fv1, as printed", 11, [[f"v{n}" for n in range(11)]]))
+            self.assertEqual(next(iter(tables.variation("fv1", "as printed")(result))),
+                             ("r0", "r2", "r1", "r4", "r3", "r6", "r5", "v2", "v1", "v4", "v3", "r7"))
+
+            result = output(folder, "overlap", ("Findings", 4, [["O Table 1", "LAP", "holds", "7 rows, 14 entries"]]))
+            rows = {row[0]: row[1:] for row in tables.factors(result)}
+            self.assertEqual(rows["LAP"], (262144, "7", 3560572, "14", "13.58", "2.00", "9.23e+06", "not measured"))
+            self.assertEqual((len(rows), rows["M_T1"][1::2]), (8, ("not measured",) * 4))
+
+            for name, text in (("fv1.txt", "rows, entries: 7, 8\nrho(B): 0.5\n"), ("fv1-condition.txt", '{"A, 2-norm": 1, "A, 1-norm": 2, "D^-1 A, 1-norm": 3}')):
+                (result.folder / name).write_text(text)
+            self.assertIn(("fv1", 9604, "7", 85264, "8"), list(tables.sizes(result)))
+            self.assertIn(("fv2", 9801, "not measured", 87025, "not measured"), list(tables.sizes(result)))
+            self.assertIn(("fv1", "9.3e+04", "1", "2", "12.76", "3", "0.8541", "0.5"), list(tables.conditions(result)))
+            self.assertEqual(len(list(tables.conditions(result))), 6)
+
+    # fails if the source of the studies is read wrongly, or a name that is not there is passed over
+    def test_what_the_source_prints(self):
+        self.assertEqual(published.SMOOTHER_SECONDS[0][:2], [2, [0.00398, 0.03613, 0.36815, 3.62690]])
+        self.assertEqual(published.OF_CG[4], [0, 21467, 198.43, 11.48])
+        self.assertEqual(dict((row[0], row[1:]) for row in published.printed("energy_of_waiting"))["ldoor"], [None, None, 43.22, 34.79])
+        self.assertEqual(published.ENERGY_FV3["async-(5)"], (133.09, 216.72, 118.98, 7.98, 4.38))
+        with self.assertRaisesRegex(Error, "has no 'energy = "):
+            published.printed("energy")
+
+    # fails if seconds, watts and watt-hours of a row do not belong together, which mistyped ones would not
+    def test_printed_watts(self):
+        for threads, _, seconds, hours in published.OF_A318:
+            self.assertAlmostEqual(seconds * sum(filter(None, published.WATTS_A318[threads])) / 3600, hours, delta=0.02)
+            seconds, chipset, gpu, hours = published.AT_800_MHZ[threads]
+            self.assertAlmostEqual(seconds * (chipset + (gpu or 0)) / 3600, hours, delta=0.02)
+        for rows, parts in ((published.OF_CG, published.PARTS_CG), (published.OF_PCG, published.PARTS_PCG)):
+            self.assertAlmostEqual(sum(parts), rows[4][3], delta=0.005)
+        for seconds, plain, asleep, plain_hours, asleep_hours in published.ENERGY_FV3.values():
+            self.assertAlmostEqual(seconds * plain / 3600, plain_hours, delta=0.21)  # Jacobi's is an erratum
+            self.assertAlmostEqual(seconds * asleep / 3600, asleep_hours, delta=0.03)
+
     # fails if the printed energies are mistyped: improvements are printed; the sign of ecology2 is an erratum
     def test_printed_energies(self):
         for printed in (published.ENERGY_CG, published.ENERGY_PCG):

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <applications/studies/papers/busy_processes.h>
-#include <applications/studies/papers/diverging_schedule.h>
 #include <applications/studies/papers/energy_judge.h>
 #include <applications/studies/papers/fault_run.h>
 #include <applications/studies/papers/faults.h>
@@ -284,63 +283,6 @@ namespace
     EXPECT_EQ(reached.iterations_text(), "50.0");
   }
 
-  /** max_i |x_i - y_i|. */
-  double distance(const std::vector<double> &x, const std::vector<double> &y)
-  {
-    double result = 0.;
-    for (std::size_t i = 0; i < x.size(); ++i)
-      result = larger_or_nan(result, std::abs(x[i] - y[i]));
-    return result;
-  }
-
-  /** The errors of a schedule for A x = (1, 2, ...), from zero, after each update. */
-  std::vector<double> errors(const CrsMatrix<double> &A, bool diverging, int n)
-  {
-    std::vector<double> b(A.n_rows), zero(A.n_rows, 0.);
-    std::iota(b.begin(), b.end(), 1.);
-    const std::vector<double> solution = chaotic_relaxation(A, b, zero, jacobi_schedule(A, 1000)).back();
-    std::vector<double>       result;
-    for (const auto &x : chaotic_relaxation(A, b, zero, diverging ? diverging_schedule(A, b, zero, n) : jacobi_schedule(A, n)))
-      result.push_back(distance(x, solution));
-    return result;
-  }
-
-  // Theorem 3.2.6 of the thesis: rho(B) = 0.8485 < 1 < rho(|B|) = 1.2
-  TEST(Diverging_schedule, diverges_where_Jacobi_converges)
-  {
-    const CrsMatrix<double> A     = ring_of_four(0.6);
-    const MatrixAnalysis    radii = analyze(A, contiguous_blocks(4, 1));
-    EXPECT_NEAR(radii.spectral_radius, 0.6 * std::sqrt(2.), 1e-3);
-    EXPECT_NEAR(radii.spectral_radius_abs, 1.2, 1e-3);
-    EXPECT_LT(errors(A, false, 200).back(), 1e-12);
-    const std::vector<double> error = errors(A, true, 100);
-    EXPECT_GT(error.back(), 1e6);
-    EXPECT_NEAR(std::pow(error.back() / error[error.size() - 1 - 50 * 8], 1. / 50), 1.2, 1e-3); // a round of 8 updates
-  }
-
-  TEST(Diverging_schedule, converges_where_the_theorem_says_so)
-  {
-    EXPECT_LT(errors(ring_of_four(0.49), true, 1000).back(), 1e-7); // rho(|B|) = 0.98
-  }
-
-  TEST(Diverging_schedule, is_admissible)
-  {
-    const CrsMatrix<double>   A = ring_of_four(0.6);
-    const std::vector<double> b(4, 1.), zero(4, 0.);
-    const std::vector<Update> updates = diverging_schedule(A, b, zero, 30);
-    ASSERT_EQ(updates.size(), 4u + 30u * 8u);
-    for (std::size_t t = 0; t < updates.size(); ++t)
-      {
-        EXPECT_EQ(updates[t].row, static_cast<int>(t % 4)); // each row once in four updates
-        for (const int age : updates[t].ages)
-          {
-            EXPECT_GE(age, 0);
-            EXPECT_LT(age, 12); // 3 n
-          }
-      }
-    EXPECT_THROW(chaotic_relaxation(A, b, zero, {{0, {1, 1, 1}}}), InvalidInput); // older than the start
-  }
-
   // what a row says if threads are off a part of the time, with a time slice of 4 ms and a global iteration of 1 ms
   std::vector<Imbalance> slowed_rows(double free_excess, double waiting_excess)
   {
@@ -536,6 +478,27 @@ namespace
     EXPECT_EQ(count(fv1(11., 4.), "async-(5) takes less energy than Jacobi to 1e-12: does not hold"), 1);
     EXPECT_EQ(count(fv1(3., 2.), "gains nothing over async-(5) to 1e-12: does not hold"), 1);
     EXPECT_EQ(count(fv1(3., 11.), "refinement takes less than Jacobi to 1e-12: does not hold"), 1);
+
+    // of Chem97ZtZ to 1e-2 and to 1e-12, of Trefethen_2000 to 1e-12; twice each, with and without the CPU
+    const auto of = [&](const char *matrix, double jacobi_first, double jacobi, double async_first, double async, double mixed_first, double mixed) {
+      const auto two = [](const char *name, double first, double last) {
+        return EnergyCurve{name, {2, 12}, {first, last}, energy_use(3000., 1000.)};
+      };
+      return energy_judged([&](EnergyJudge &judge) {
+        judge.accuracies(matrix,
+                         {two("Jacobi", jacobi_first, jacobi), two("async-(5)", async_first, async), two("MPIR async-(5)", mixed_first, mixed)});
+      });
+    };
+    EXPECT_EQ(count(of("Chem97ZtZ", 1., 10., 2., 5., 1., 4.), ": holds: "), 8);
+    EXPECT_EQ(count(of("Chem97ZtZ", 3., 10., 2., 5., 1., 4.), "Jacobi takes less energy than async-(5) to 1e-2: does not hold"), 1);
+    EXPECT_EQ(count(of("Chem97ZtZ", 1., 4., 2., 5., 1., 4.), "async-(5) takes less than Jacobi to 1e-12: does not hold"), 1);
+    EXPECT_EQ(count(of("Chem97ZtZ", 1., 10., 2., 5., 3., 4.), "refinement takes less than async-(5) to 1e-2: does not hold"), 1);
+    EXPECT_EQ(count(of("Chem97ZtZ", 1., 10., 2., 5., 1., 6.), "refinement takes less than async-(5) to 1e-12: does not hold"), 1);
+    EXPECT_EQ(count(of("trefethen", 1., 10., 2., 5., 1., 4.), ": holds: "), 4);
+    EXPECT_EQ(count(of("trefethen", 1., 10., 2., 5., 1., 6.), "refinement takes less energy than async-(5) to 1e-12: does not hold"), 1);
+    EXPECT_EQ(count(of("trefethen", 1., 4., 2., 5., 1., 3.), "async-(5) takes less than Jacobi to 1e-12: does not hold"), 1);
+    for (const char *matrix : {"Chem97ZtZ", "fv1", "fv3", "trefethen"})
+      EXPECT_EQ(count(of(matrix, NAN, NAN, NAN, NAN, NAN, NAN), ": holds: "), 0) << matrix;
 
     const auto hardware = [](double gpu_seconds, double cpu = 400.) {
       return energy_judged(

@@ -24,7 +24,7 @@ STUDIES = {
     "overlap": ["--size", "12", "--runs", "3"],
     "taxonomy": ["--matrix", "five-point-12,trefethen-60", "--runs", "1", "--block-size", "16"],
     "faults": ["--matrix", "five-point-12,trefethen-60", "--runs", "2", "--block-size", "16"],
-    "divergence": [],
+    "divergence": ["--matrix", "five-point-8,trefethen-60"],
     "copies": ["--size", "20", "--runs", "1"],
     "energy": ["--matrix", "five-point-12,trefethen-60,G3_circuit,A318,nd24k", "--size", "6", "--seconds", "0.02", "--block-size", "16"],
     "imbalance": ["--matrix", "five-point-72", "--runs", "1", "--block-size", "72", "--threads", "2"],
@@ -187,7 +187,7 @@ with tempfile.TemporaryDirectory() as folder:
                            (["--matrix", "imbalance", "--matrices", folder], "the relative residual within")):
         result = run("imbalance", *options)
         check(result.returncode == 1 and words in result.stderr and "expected: " in result.stderr, f"imbalance {options}: {result.stderr}")
-    verdicts("divergence", **{"where rho(B) < 1 < rho(|B|)": HOLDS, "where rho(|B|) < 1 the same order converges": HOLDS})
+    verdicts("divergence", "--matrix", "trefethen-60", **{"where rho(|B|) < 1 random orders": HOLDS, "with omega = 0.99": HOLDS, "with omega = 1.01": HOLDS, "where rho(B) < 1 < rho(|B|)": HOLDS, "where rho(|B|) < 1 the same order converges": HOLDS})
 
     # refinement: across blocks an iteration has the factor |c|, in both precisions and with any number of sweeps
     study = ["refinement", "--runs", "1", *small]

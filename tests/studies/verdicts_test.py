@@ -17,8 +17,8 @@ import unittest.mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 from reproduction import Error, checks, fields, items, pattern_checks, published, store  # noqa: E402
-from reproduction.experiments import BOUNDED, COUNTS, MATRICES, NEWTON_COUNTS, OMEGA_SEEDS  # noqa: E402
-from reproduction.verdicts import CONFIRMED, OPEN, REFUTED  # noqa: E402
+from reproduction.experiments import BOUNDED, COUNTS, MATRICES, NEWTON_COUNTS, OMEGA_SEEDS, ORDERS  # noqa: E402
+from reproduction.verdicts import CONFIRMED, NOTHING, OPEN, REFUTED  # noqa: E402
 
 NAN = math.nan
 
@@ -102,12 +102,11 @@ def sizes(more):
     return {f"{name}.txt": f"rows, entries: {rows + more}, {entries}\n" for name, (rows, entries) in found.items()}
 
 
-def helmholtz(scale=1., more=0):
+def helmholtz(scale=1.):
     result = {}
-    for n, rows, entries, _ in published.HELMHOLTZ:
+    for n, *_ in published.HELMHOLTZ:
         c = math.cos(math.pi / (n + 1))
-        result[f"N-{n}.txt"] = (f"rows, entries: {rows + more}, {entries}\n"
-                                f"eigenvalues 1, ratio {scale * (4.01 + 4 * c) / (4.01 - 4 * c):.8f}\n")
+        result[f"N-{n}.txt"] = f"eigenvalues 1, ratio {scale * (4.01 + 4 * c) / (4.01 - 4 * c):.8f}\n"
     return result
 
 
@@ -226,7 +225,7 @@ CASES = [
      [iteration_times(lambda method, n: 3. if method == "async-5" else 1.)], iteration_times(lambda method, n: NAN)),
     (checks.sizes, sizes(0), [sizes(1)], None),
     (checks.conditions, matrices(), [matrices(1.1)], matrices(NAN)),
-    (checks.helmholtz, helmholtz(), [helmholtz(1.1, 1)], helmholtz(NAN, 1)),
+    (checks.helmholtz, helmholtz(), [helmholtz(1.3)], helmholtz(NAN)),
     (checks.omega_bound, orders("", True), [orders("", False)], None),
     (checks.omega_weights, orders("-local", True), [orders("-local", False)], None),
     (checks.l1_weights, orders("-l1", True), [orders("-l1", False)], None),
@@ -243,8 +242,7 @@ CASES = [
 ]
 # What is computed here and not measured is refuted if the printed number is another one.
 COUNTED = {"Trefethen_20000": (20000, 1), "A318": (1, 1)}
-CONDITIONS = tuple((n, rows, entries, 1.1 * condition) for n, rows, entries, condition in published.HELMHOLTZ)
-COMPUTED = "condition numbers: those of (4.01 + 4 c) / (4.01 - 4 c)"
+CONDITIONS = tuple((n, rows + 1, entries, 1.1 * condition) for n, rows, entries, condition in published.HELMHOLTZ)
 
 
 def name_of(check):
@@ -285,11 +283,11 @@ class VerdictsTest(unittest.TestCase):
         stack.enter_context(unittest.mock.patch.multiple(pattern_checks, COARSE=3, CELLS={"cuda": 4}))
         self.number = 0
 
-    def lines(self, check, files):
+    def lines(self, check, files, device="cuda"):
         """Of a GPU, which decides everything."""
         self.number += 1
         folder = self.folder / str(self.number)
-        for name, text in {**files, "result.json": '{"device": "cuda", "quick": false, "experiment": "x"}'}.items():
+        for name, text in {**files, "result.json": f'{{"device": "{device}", "quick": false, "experiment": "x"}}'}.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
         return check(store.Result(folder))
@@ -308,13 +306,15 @@ class VerdictsTest(unittest.TestCase):
             for line in lines:
                 if line.verdict == OPEN:  # a reconstruction only
                     self.assertIn("Chem97ZtZ", line.claim)
+                elif line.verdict == NOTHING:  # a fact only
+                    self.assertIn("arithmetic", line.why)
                 else:
                     self.assertEqual(line.verdict, CONFIRMED, line)
 
     # fails if a verdict does not depend on the numbers
     def test_wrong_numbers_are_refuted(self):
         for check, right, wrongs, _ in CASES:
-            claims = {line.claim for line in self.lines(check, right) if line.verdict == CONFIRMED}
+            claims = {line.claim for line in self.lines(check, right) if line.verdict in (CONFIRMED, NOTHING)}
             refuted = set()
             with unittest.mock.patch.dict(published.SIZES, COUNTED), \
                     unittest.mock.patch.object(published, "HELMHOLTZ", CONDITIONS):
@@ -324,6 +324,25 @@ class VerdictsTest(unittest.TestCase):
             if check is checks.sizes:  # the claims have the printed numbers in them
                 claims = {claim.split(":")[0] for claim in claims}
             self.assertEqual(claims - refuted, set(), name_of(check))
+
+    # fails if arithmetic confirms, or one of the printed numbers is another one and that is a fact
+    def test_what_arithmetic_says_is_a_fact(self):
+        for check, files, n in ((checks.sizes, sizes(0), 2), (checks.helmholtz, helmholtz(), 2)):
+            self.assertEqual(sum(line.verdict == NOTHING for line in self.lines(check, files)), n)
+            with unittest.mock.patch.dict(published.SIZES, COUNTED), unittest.mock.patch.object(published, "HELMHOLTZ", CONDITIONS):
+                self.assertEqual(sum(line.verdict == NOTHING for line in self.lines(check, files)), 0)
+
+    # fails if one order of blocks is enough on the host, or the synchronous one, which is Jacobi's method, counts
+    def test_each_order_of_async_1_counts(self):
+        names = {order.replace("-", "_"): lambda m: 400 for order in ORDERS}
+        for order, needed, gauss_seidel, jacobi in ((None, 400, CONFIRMED, CONFIRMED), ("replay_1", 800, CONFIRMED, OPEN), ("chaotic", 800, CONFIRMED, OPEN),
+                                                    ("synchronous", 800, CONFIRMED, CONFIRMED), ("replay_2", 220, OPEN, OPEN),
+                                                    ("synchronous", 220, OPEN, CONFIRMED)):
+            runs = {**names, order: lambda m, n=needed: n} if order else names
+            files = histories(jacobi=lambda m: 400, gauss_seidel=lambda m: 200, **{f"async_1_{name}": of for name, of in runs.items()})
+            lines = self.lines(checks.convergence_async_1, files, "host")
+            self.assertEqual({line.verdict for line in lines[::2]}, {gauss_seidel}, order)
+            self.assertEqual({line.verdict for line in lines[1::2]}, {jacobi}, order)
 
     # fails without the margin of 5 percent, or if it is not that of times
     def test_times_near_a_limit_decide_nothing(self):
@@ -362,8 +381,7 @@ class VerdictsTest(unittest.TestCase):
             except (Error, OSError, ValueError, KeyError, IndexError):
                 continue  # the document says that the output cannot be read
             for line in lines:
-                if not line.claim.startswith(COMPUTED):
-                    self.assertNotEqual(line.verdict, CONFIRMED, line)
+                self.assertNotEqual(line.verdict, CONFIRMED, line)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diverging_schedule.h"
 
+#include "sample_statistics.h"
+
 #include <solvers/base/errors.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
 #include <string>
 
 namespace leopard::studies
@@ -26,6 +32,29 @@ namespace leopard::studies
         if (A.columns[p] != row)
           sum -= A.values[p] * value(p);
       return sum / diagonal(A, row);
+    }
+
+    /** M = I - omega D^-1 A, entries as in A. */
+    std::vector<double> weighted_entries(const CrsMatrix<double> &A, double omega)
+    {
+      std::vector<double> entries(A.values.size());
+      for (int row = 0; row < A.n_rows; ++row)
+        for (int p = A.row_offsets[row]; p < A.row_offsets[row + 1]; ++p)
+          entries[p] = (A.columns[p] == row ? 1. : 0.) - omega * A.values[p] / diagonal(A, row);
+      return entries;
+    }
+
+    double norm(const std::vector<double> &x)
+    {
+      return std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.));
+    }
+
+    double largest_size(const std::vector<double> &x)
+    {
+      double result = 0.;
+      for (const double value : x)
+        result = larger_or_nan(result, std::abs(value));
+      return result;
     }
   } // namespace
 
@@ -84,6 +113,76 @@ namespace leopard::studies
         p_is_larger.assign(n, true);
       }
     return updates;
+  }
+
+  double factor_of_diverging_rounds(const CrsMatrix<double> &A, double omega, int n_rounds)
+  {
+    const std::vector<double> m = weighted_entries(A, omega);
+    std::vector<double>       high(A.n_rows, 1.), low(A.n_rows), next_high(A.n_rows), next_low(A.n_rows);
+    for (int row = 0; row < A.n_rows; ++row) // a step of Jacobi's method
+      {
+        double sum = 0.;
+        for (int p = A.row_offsets[row]; p < A.row_offsets[row + 1]; ++p)
+          sum += m[p];
+        low[row]  = std::min(1., sum);
+        high[row] = std::max(1., sum);
+      }
+    double logarithm = 0.;
+    for (int round = 0; round < n_rounds; ++round)
+      {
+        for (int row = 0; row < A.n_rows; ++row)
+          {
+            double larger = 0., smaller = 0.;
+            for (int p = A.row_offsets[row]; p < A.row_offsets[row + 1]; ++p)
+              {
+                const int column = A.columns[p];
+                larger += m[p] * (m[p] > 0. ? high[column] : low[column]);
+                smaller += m[p] * (m[p] > 0. ? low[column] : high[column]);
+              }
+            next_high[row] = larger;
+            next_low[row]  = smaller;
+          }
+        high.swap(next_high);
+        low.swap(next_low);
+        const double size = larger_or_nan(largest_size(high), largest_size(low));
+        for (std::vector<double> *x : {&high, &low}) // so that thousands of rounds neither overflow nor vanish
+          for (double &value : *x)
+            value /= size;
+        if (round >= n_rounds / 2)
+          logarithm += std::log(size);
+      }
+    return std::exp(logarithm / (n_rounds - n_rounds / 2));
+  }
+
+  double factor_of_random_order(const CrsMatrix<double> &A, double omega, int max_age, int n_sweeps, std::uint64_t seed)
+  {
+    const std::vector<double>        m = weighted_entries(A, omega);
+    std::mt19937_64                  random(seed);
+    std::vector<double>              x(A.n_rows, 1.);
+    std::vector<std::vector<double>> before(max_age, x); // [k]: what x was when the sweep k before this one began
+    double                           half = 1.;
+    for (int sweep = 0; sweep < n_sweeps; ++sweep)
+      {
+        if (max_age > 0)
+          {
+            std::rotate(before.rbegin(), before.rbegin() + 1, before.rend());
+            before[0] = x;
+          }
+        for (int update = 0; update < A.n_rows; ++update)
+          {
+            const int row = static_cast<int>(random() % A.n_rows);
+            double    sum = 0.;
+            for (int p = A.row_offsets[row]; p < A.row_offsets[row + 1]; ++p)
+              {
+                const auto age = random() % (max_age + 1);
+                sum += m[p] * (age == 0 ? x : before[age - 1])[A.columns[p]];
+              }
+            x[row] = sum;
+          }
+        if (sweep + 1 == n_sweeps / 2)
+          half = norm(x);
+      }
+    return std::pow(norm(x) / half, 1. / (n_sweeps - n_sweeps / 2));
   }
 
   CrsMatrix<double> ring_of_four(double c)

@@ -3,6 +3,7 @@
 
 #include <solvers/matrix/crs_matrix.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace leopard::studies
@@ -35,6 +36,23 @@ namespace leopard::studies
    * the values themselves.
    */
   std::vector<Update> diverging_schedule(const CrsMatrix<double> &A, const std::vector<double> &b, const std::vector<double> &start, int n_rounds);
+
+  /**
+   * The factor of the error in a round of diverging_schedule(), in the mean over the second half of the rounds, where
+   * updates are weighted and the component's own value is as old as the others:
+   *   x_i <- sum_j m_ij x_j + omega b_i / a_ii, M = I - omega D^-1 A, of which two values a component are kept.
+   * It tends to rho(|M|), which is |1 - omega| + omega rho(|B|) where A has a positive diagonal and B no diagonal. From
+   * ones, b = 0. Not a number if the error becomes zero or is none.
+   */
+  double factor_of_diverging_rounds(const CrsMatrix<double> &A, double omega, int n_rounds);
+
+  /**
+   * The factor of the error in a sweep of n updates, in the mean over the second half of the sweeps: of random rows,
+   * each from values that are up to max_age sweeps old, at random for each entry (0: the newest one; else what x was
+   * when one of the last sweeps began), weighted as above. In the Euclidean norm, from ones, b = 0. @param seed of the
+   * order.
+   */
+  double factor_of_random_order(const CrsMatrix<double> &A, double omega, int max_age, int n_sweeps, std::uint64_t seed);
 
   /**
    * Ones on the diagonal and couplings of neighbours on a ring of four, three of them c and one -c: symmetric, rho(B) =

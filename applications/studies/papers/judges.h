@@ -47,9 +47,10 @@ namespace leopard::studies
   /** What several GPUs have done of one exchange, none of them slowed down. */
   struct ExchangeRow
   {
-    GpuExchange exchange;
-    int         n_gpus;
-    double      iteration, residual; ///< seconds; relative, after as many iterations
+    GpuExchange         exchange;
+    int                 n_gpus;
+    double              iteration, to_tolerance; ///< seconds, the latter to the residual of one GPU
+    std::vector<double> residuals;               ///< relative, after as many iterations, of each run
   };
 
   /** What the papers say of 1 and 2 GPUs, and of more. What needs rows that are not there is not decided. */
@@ -87,6 +88,24 @@ namespace leopard::studies
 
   /** Thesis, Theorem 3.2.6. */
   void judge_ring(const Ring &ring, Report &report);
+
+  /** Orders of single components with a relaxation factor: factors of the error of the built one and of random ones. */
+  struct OfOmega
+  {
+    double              omega, built;
+    std::vector<double> random;
+  };
+
+  /** One matrix: omega = 1, and a little below and beyond the bound 2 / (1 + rho(|B|)). */
+  struct OfOrders
+  {
+    std::string matrix;
+    double      radius_abs; ///< rho(|B|)
+    OfOmega     one, below, beyond;
+  };
+
+  /** Thesis, Theorems 3.2.2, 3.2.3 and 3.2.5, and whether the bound of the last one is the largest there is. */
+  void judge_omegas(const OfOrders &found, Report &report);
 
   // --- overlap ---
 

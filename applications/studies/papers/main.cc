@@ -31,7 +31,7 @@ namespace
     {"refinement", "Iterative refinement, synchronous and block-asynchronous (Figures 4.31 to 4.37)", leopard::studies::study_refinement},
     {"overlap", "Overlap of blocks, triangular factors (overlap paper, Figures 2 to 5, 8, 9, Table 1)", leopard::studies::study_overlap},
     {"taxonomy", "The classes of two-stage iterations (Table 3.1)", leopard::studies::study_taxonomy},
-    {"divergence", "A schedule that diverges where rho(|B|) > 1 (Theorem 3.2.6)", leopard::studies::study_divergence},
+    {"divergence", "Schedules that converge and diverge (Theorems 3.2.2 to 3.2.6)", leopard::studies::study_divergence},
     {"imbalance", "What waiting costs beside other work on the same cores (host threads)", leopard::studies::study_imbalance},
     {"gpus", "One and more GPUs: AMC, DC, DK, and what is needed only (Figures 4.10 to 4.14)", leopard::studies::study_gpus},
     {"copies", "How fast host and GPUs copy (Table C.3)", leopard::studies::study_copies},

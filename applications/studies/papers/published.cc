@@ -94,7 +94,7 @@ namespace leopard::studies::published
   const std::array<EnergyOfCg, 5> energy_of_cg_a318 = {
     {{1, 0, 2059.69, 66.81}, {2, 0, 1708.31, 57.08}, {4, 0, 1441.78, 49.66}, {8, 0, 1395.37, 50.13}, {0, 0, 253.22, 14.84}}};
 
-  const std::array<EnergyOfWaiting, 8>    energy_of_waiting     = {{{"A318", 14.84, 12.18, not_printed, not_printed},
+  const std::array<EnergyOfWaiting, 8>    energy_of_waiting     = {{{"A318", 14.84, 12.18, 14.84, 12.18},
                                                                     {"apache2", 1.98, 1.82, 1.75, 1.64},
                                                                     {"audikw_1", not_printed, not_printed, 47.98, 38.15},
                                                                     {"boneS10", not_printed, not_printed, 157.32, 125.78},
