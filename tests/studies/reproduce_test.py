@@ -20,7 +20,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
-from reproduction import Error, checks, document, errata, items, published, reasons, run, store, verdicts  # noqa: E402
+from reproduction import Error, checks, document, errata, finding_checks, items, published, reasons, run, store, verdicts  # noqa: E402
 from reproduction.experiments import BY_NAME, EXPERIMENTS  # noqa: E402
 from reproduction.verdicts import CONFIRMED, OPEN, REFUTED, Line  # noqa: E402
 
@@ -304,7 +304,7 @@ class StoreTest(unittest.TestCase):
                     f"T section 4.9,the conversion pays after at most 4 iterations of async-(5),holds,{measured}\n"
                     "T section 4.9,both give the same iterates of async-(5),holds,1e-15\n")
                 (path / "result.json").write_text('{"device": "cuda"}')
-                lines = checks.OfStarts("T section 4.9", gpu="conversion")(store.Result(path))
+                lines = finding_checks.OfStarts("T section 4.9", gpu="conversion")(store.Result(path))
                 self.assertEqual([line.verdict for line in lines], [verdict, CONFIRMED])
 
     # fails if a failed repetition takes away the older result
