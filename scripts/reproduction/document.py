@@ -122,7 +122,7 @@ class Document:
 
     def rows(self, item):
         if item.same_as:
-            lines = [(line, run) for line, run in self.lines[item.same_as] if line.claim.startswith(item.part)]
+            lines = [(line, run) for line, run in self.lines[item.same_as] if re.match(item.part, line.claim)]
             return [(f"{item.where}: {item.what}", f"as {item.same_as}", "", tally(lines) or NOT_RUN, "")]
         first, result, see = f"{item.where}: {item.what}", [], item.see
         for line, run in self.lines[item.where]:

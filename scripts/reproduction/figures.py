@@ -15,13 +15,14 @@ COLORS = {"async-1": "C0", "async-5": "C3", "gauss-seidel": "C2", "jacobi": "C1"
 NAMES = {"async-1": "async-(1)", "async-5": "async-(5)", "gauss-seidel": "Gauss-Seidel", "jacobi": "Jacobi", "cg": "CG"}
 
 
-def draw_histories(plt, result, methods, x_of=lambda matrix, method, n: n, x_name="global iterations"):
-    """A panel a matrix, a curve a method (of the chaotic schedule; the synchronous one dotted)."""
+def draw_histories(plt, result, methods, x_of=lambda matrix, method, n: n, x_name="global iterations",
+                   endings=(("", "-"), ("-chaotic", "-"), ("-synchronous", ":"))):
+    """A panel a matrix, a curve a method (of the chaotic schedule; the synchronous one dotted). endings: those, of files."""
     panels = []
     for matrix in MATRICES:
         lines = []
         for method in methods:
-            for ending, line in (("", "-"), ("-chaotic", "-"), ("-synchronous", ":")):
+            for ending, line in endings:
                 name = f"{matrix}-{method}{ending}"
                 if (result.folder / f"{name}.csv").exists():
                     found = [(x_of(matrix, method, n), r) for n, r in checks.history(result, name)]
@@ -53,7 +54,8 @@ def figure_4_6(plt, get):
         return n * checks.solve_seconds(times, matrix, method) / checks.needed(result, matrix, name)
     methods = ("gauss-seidel", "jacobi", "async-5", "cg")
     where = "host" if times.device == "host" else f"{times.device}; Gauss-Seidel: host"
-    return draw_histories(plt, result, methods, seconds, f"seconds ({where})")
+    # the synchronous schedule is not timed
+    return draw_histories(plt, result, methods, seconds, f"seconds ({where})", (("", "-"), ("-chaotic", "-")))
 
 
 def figure_4_5(plt, get):

@@ -32,6 +32,14 @@ def commit(programs):
                                          "--exclude=*"]) or "unknown"
 
 
+def kept(measured):
+    """Says of a finished result that it is of another commit than the repository's; empty where it is not, or there is none."""
+    head = output(["git", "-C", str(ROOT), "rev-parse", "HEAD"])
+    if not head or all(head.startswith(one) for one in measured.split(", ")):
+        return ""
+    return f" (kept: measured at {measured}; --again measures anew)"
+
+
 def machine(device):
     """Processor and GPU in words, without names of hosts."""
     try:
@@ -93,7 +101,8 @@ class Runner:
         """True if it is finished now; an Error is said, and the output kept as NAME.failed."""
         commands = experiment.commands(device, self.quick)
         if not again and self.store.is_finished(experiment.name, device, commands):
-            self.say(f"{experiment.name} ({device}): finished before")
+            of_result = self.store.get(experiment.name, device).about.get("commit", "unknown")
+            self.say(f"{experiment.name} ({device}): finished before{kept(of_result)}")
             return True
         self.say(f"{experiment.name} ({device}): {experiment.what} ...")
         part = self.store.begin(experiment.name, device)

@@ -75,7 +75,7 @@ class Store:
             return None
 
     def is_finished(self, name, device, commands):
-        """Whether these commands have been done."""
+        """Whether these commands have been done, by whatever commit: Runner.run says which where it is another one."""
         result = self.get(name, device)
         return result is not None and result.about.get("commands") == commands
 

@@ -3,6 +3,8 @@
 The figures of the studies: convergence, times and energy in the layout of the papers' figures. Each is a function of
 matplotlib.pyplot and of what gets the result of an experiment; None where there is none.
 """
+import math
+
 from . import checks, published
 from .plots import bars, curves, points, value
 
@@ -255,6 +257,25 @@ def figure_4_39(plt, result):
     return curves(plt, [("", lines)], "seconds (the start at 0.001)", "relative residual", log="xy")
 
 
+# --- several GPUs -----------------------------------------------------------------------------------------------------
+
+
+def exchanges(names, column, y_name):
+    """Of these exchanges: a panel a matrix, a group of bars a number of GPUs, and a bar an exchange."""
+    @of("gpus")
+    def draw(plt, result):
+        panels = []
+        for title, _, rows in result.tables("chaotic.csv"):
+            found = {(row[0], row[1]): value(row[column]) for row in rows if ": residual after " in title and row[0] in names}
+            numbers = sorted({gpus for _, gpus in found}, key=int)
+            series = [(name.upper(), [("", [found.get((name, gpus), math.nan) for gpus in numbers])], {"color": f"C{i}"})
+                      for i, name in enumerate(names) if any(name == key for key, _ in found)]
+            if series:
+                panels.append((title.split(": residual after ")[0], numbers, series))
+        return bars(plt, panels, f"GPUs ({result.device})", y_name, log=False)
+    return draw
+
+
 # --- energy -----------------------------------------------------------------------------------------------------------
 
 
@@ -342,6 +363,8 @@ def figure_o_9(plt, result):
 
 
 DRAW = {
+    **{figure: exchanges((name,), 3, "microseconds an iteration") for figure, name in (("4_10", "amc"), ("4_12", "dc"), ("4_13", "dk"))},
+    "4_14": exchanges(("amc", "dc", "dk"), 7, "seconds to the residual"),
     "4_7": figure_4_7, "4_16": figure_4_16, "4_18": figure_4_18, "4_19": figure_4_19, "4_20": figure_4_20,
     "4_21": figure_4_21, "4_22": figure_4_22, "4_24": figure_4_24, "4_26": figure_4_26, "4_27": figure_4_27,
     "4_28": figure_4_28, "4_29": figure_4_29, "4_30": figure_4_30,

@@ -50,12 +50,12 @@ def decide(claim, values, holds, ours):
     return Line(claim, ours, CONFIRMED if holds(*values) else REFUTED)
 
 
-def fact(claim, agrees, ours):
+def fact(claim, agrees, ours, why="arithmetic, which agrees"):
     """
-    The line of a printed number that arithmetic decides and nothing measures: a fact where it agrees, which confirms
-    nothing of a method, else refuted.
+    The line of a printed number that arithmetic decides and nothing measures, or of a theorem: a fact where it agrees,
+    which confirms nothing of a method, else refuted.
     """
-    return Line(claim, ours, NOTHING, "arithmetic, which agrees") if agrees else Line(claim, ours, REFUTED)
+    return Line(claim, ours, NOTHING, why) if agrees else Line(claim, ours, REFUTED)
 
 
 WITHIN = 0.05  # of a limit: what two runs may differ by; so in leopard-study

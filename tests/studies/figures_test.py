@@ -70,7 +70,13 @@ CURVES = {
 WEIGHTED = ("weights", "chaotic.csv", [("Iterations to 1e-08, factor an iteration and time, fv1 (T Figures 4.18)", 10,
                                         numbered(10))])
 # Figure: (experiment, file, tables, {name of a series of bars: heights})
+# Two GPUs; dk is on one of them only.
+EXCHANGED = ("gpus", "chaotic.csv", [("fv3: residual after 400 global iterations; to 4.32e-01", 9, [
+    [name, gpus, "0.01", f"{gpus}.{i}", "-", "0.4", "630", f"0.{gpus}{i}"] for i, name in enumerate(("halo", "amc", "dc", "dk"))
+    for gpus in "12" if (name, gpus) != ("dk", "2")])])
 BARS = {
+    "4_10": (*EXCHANGED, {"AMC": [1.1, 2.1]}), "4_12": (*EXCHANGED, {"DC": [1.2, 2.2]}), "4_13": (*EXCHANGED, {"DK": [1.3]}),
+    "4_14": (*EXCHANGED, {"AMC": [0.11, 0.21], "DC": [0.12, 0.22], "DK": [0.13, 0.]}),
     "4_20": (*WEIGHTED, {"SOR, host": [1.03, 2.03], "async-(5), cuda": [1.06, 2.06],
                          "l1-async-(5), cuda": [1.09, 2.09]}),
     "4_29": ("smoothers", "run/study_findings.csv",
@@ -173,6 +179,17 @@ class FiguresTest(unittest.TestCase):
         lines = figures.DRAW["4_39"](self.plt, lambda wanted: result).axes[0].get_lines()
         self.assertEqual(list(map(tuple, lines[0].get_xydata())), [(1e-3, 1.), (1., 0.5), (3., 0.25)])
         self.assertIn("Gauss-Seidel, host", [line.get_label() for line in lines])
+
+    # fails if a schedule that is not timed is drawn over the time of another one
+    def test_residual_over_time_is_of_what_was_timed(self):
+        result = output(self.folder, "histories")
+        for schedule in ("chaotic", "synchronous"):
+            (result.folder / f"fv1-async-5-{schedule}.csv").write_text("iteration,relative\n0,1\n10,1e-12\n")
+        with unittest.mock.patch.object(checks, "solve_seconds", return_value=2.):
+            lines = figures.figure_4_6(self.plt, lambda name: result).axes[0].get_lines()
+        self.assertEqual([(line.get_label(), list(line.get_xdata())) for line in lines], [("async-(5)", [0, 2])])
+        drawn = figures.figure_4_4(self.plt, lambda name: result).axes[0].get_lines()
+        self.assertEqual([line.get_label() for line in drawn], ["async-(5)", "async-(5), synchronous"])
 
     # fails if a figure is neither drawn nor said why not, or drawn for nobody
     def test_every_figure_is_drawn_or_it_is_said_why_not(self):

@@ -20,7 +20,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
-from reproduction import Error, checks, document, errata, items, published, reasons, run, store, verdicts  # noqa: E402
+from reproduction import Error, checks, document, errata, finding_checks, items, published, reasons, run, store, verdicts  # noqa: E402
 from reproduction.experiments import BY_NAME, EXPERIMENTS  # noqa: E402
 from reproduction.verdicts import CONFIRMED, OPEN, REFUTED, Line  # noqa: E402
 
@@ -275,6 +275,21 @@ class StoreTest(unittest.TestCase):
             self.assertEqual(run.commit(programs[:1]), "abcdef1")
             self.assertEqual(run.commit(programs), "abcdef1, abcdef2-dirty")
 
+    # fails if a result of another commit, or of a change that was not committed, is skipped in silence
+    def test_a_result_of_another_commit_is_named(self):
+        head = run.output(["git", "-C", str(run.ROOT), "rev-parse", "HEAD"]) or "abcdef1234"
+        with unittest.mock.patch.object(run, "output", lambda command: head):
+            for measured in (head[:7], f"{head[:7]}, {head[:10]}"):
+                self.assertEqual(run.kept(measured), "")
+            for measured in ("0000000", f"{head[:7]}-dirty", f"{head[:7]}, 0000000"):
+                self.assertEqual(run.kept(measured), f" (kept: measured at {measured}; --again measures anew)")
+            with tempfile.TemporaryDirectory() as folder:
+                results, said = store.Store(folder), []
+                commands = BY_NAME["theta"].commands("host", False)
+                results.finish(results.begin("theta", "host"), "theta", "host", {"commands": commands, "commit": "0000000"})
+                self.assertTrue(run.Runner(results, {}, None, say=said.append).run(BY_NAME["theta"], "host"))
+            self.assertEqual(said, ["theta (host): finished before (kept: measured at 0000000; --again measures anew)"])
+
     # fails if starts that vary by more than they differ decide, or if clear ones do not
     def test_starts_that_are_too_near(self):
         row = "async-(5),{},1,1,-,-,{},1,-,-,1\n"
@@ -289,7 +304,7 @@ class StoreTest(unittest.TestCase):
                     f"T section 4.9,the conversion pays after at most 4 iterations of async-(5),holds,{measured}\n"
                     "T section 4.9,both give the same iterates of async-(5),holds,1e-15\n")
                 (path / "result.json").write_text('{"device": "cuda"}')
-                lines = checks.OfStarts("T section 4.9", gpu="conversion")(store.Result(path))
+                lines = finding_checks.OfStarts("T section 4.9", gpu="conversion")(store.Result(path))
                 self.assertEqual([line.verdict for line in lines], [verdict, CONFIRMED])
 
     # fails if a failed repetition takes away the older result
