@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <vector>
 
 namespace leopard
 {
@@ -158,9 +159,20 @@ namespace leopard
         done = iterate(p.n, true);
         look(p);
       }
-    int    at_best = done, looks_since = 0;
-    double best = p.own;
-    p.rate      = std::pow(p.own, 1. / done);
+    struct Look
+    {
+      int    done;
+      double own;
+    };
+    std::vector<Look> bests       = {{0, 1.}}; // each better than those before
+    int               looks_since = 0;
+    const auto        take        = [&] {
+      bests.push_back({done, p.own});
+      // since a third of the iterations at least: a few tell little where residuals go up and down
+      const auto since = std::find_if(bests.rbegin(), bests.rend(), [&](const Look &l) { return 3l * (done - l.done) >= done; });
+      p.rate           = std::pow(p.own / since->own, 1. / (done - since->done));
+    };
+    take();
     while (p.own > std::pow(10., -p.digits) && p.own < 1e3 && !p.is_exact && done < p.most)
       {
         // as many again, since residuals fall faster in the beginning than later; fewer where that is enough
@@ -169,11 +181,9 @@ namespace leopard
         const int    more   = iterate(n, false);
         done += more;
         look(p);
-        if (p.own < best)
+        if (p.own < bests.back().own)
           {
-            p.rate      = std::pow(p.own / best, 1. / (done - at_best));
-            best        = p.own;
-            at_best     = done;
+            take();
             looks_since = 0;
           }
         else if (++looks_since == patience) // until then it may be scatter, or a residual that grows before it falls

@@ -302,6 +302,28 @@ namespace leopard
   }
 
   /** Jacobi's residuals of I - 1.05 N, N nilpotent, grow for 40 iterations and are zero after 60. */
+  // Pairs of equations, of which one is ten times as strong: the residual goes up and down, by 0.9 an iteration in the
+  // mean. A rate of the last few iterations is none, and a second correction planned by it would take up to six times
+  // as many as both need.
+  TEST_P(RefinementBackend, PlansByMoreThanTheLastFewIterations)
+  {
+    for (const double strong : {4., 9., 15.})
+      for (const double rate : {0.655, 0.71, 0.72, 0.76, 0.845, 0.855, 0.88, 0.93})
+        {
+          Dense pairs(200, 200);
+          for (int i = 0; i < 200; ++i)
+            {
+              pairs(i, i)     = 1.;
+              pairs(i, i ^ 1) = i % 2 == 0 ? strong : rate * rate / strong;
+            }
+          const CrsMatrix<double> A      = crs(pairs);
+          const double            needed = std::log(1e-10) / std::log(rate);
+          const auto              r      = solve<double>(A, random_vector(A.n_rows, 3), method<double>("jacobi"), tolerance(1e-10)).result;
+          EXPECT_TRUE(r.converged()) << to_string(r.reason);
+          EXPECT_LT(r.n_iterations, 1.45 * needed) << strong << ", " << rate << ": " << testing::PrintToString(r.inner_iterations);
+        }
+  }
+
   TEST_P(RefinementBackend, BearsResidualsThatGrowBeforeTheyFall)
   {
     constexpr int     n = 60;
