@@ -195,9 +195,9 @@ namespace leopard
   {
     form = found->deviation == 0. ? "stencil, equal to the matrix" : "stencil, equal to the matrix up to " + format("%.1e", found->deviation);
     const SmootherOptions &smoother = parameters.multigrid.options.smoother;
-    if (parameters.smoother().has_blocks &&
-        (smoother.block_async.block_size != BlockAsyncOptions().block_size || smoother.block_shape != BlockShape::tiles))
-      form += " (with tiles of its own: 'Linear solver/Block size' and 'Multigrid/Block shape' are for stored matrices)";
+    if (parameters.smoother().has_blocks && (smoother.block_async.block_size != BlockAsyncOptions().block_size ||
+                                             smoother.block_shape != BlockShape::tiles || smoother.moving_blocks != MovingBlocksChoice::automatic))
+      form += " (with tiles of its own: 'Linear solver/Block size', 'Multigrid/Block shape' and 'Multigrid/Blocks move' are for stored matrices)";
   }
 
   bool FieldMultigrid::make_stencil_form()

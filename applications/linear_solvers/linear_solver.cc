@@ -358,6 +358,9 @@ namespace leopard
     if (tunes() && Utilities::MPI::n_mpi_processes(comm) > 1)
       throw Error("'Linear solver/Tuning time' is " + format("%g", tuning_time) + ", but the program runs on " +
                   std::to_string(Utilities::MPI::n_mpi_processes(comm)) + " ranks\n  expected: one rank, or 0");
+    if (uses_multigrid() && multigrid.options.smoother.moving_blocks == MovingBlocksChoice::yes && Utilities::MPI::n_mpi_processes(comm) > 1)
+      throw Error("'Multigrid/Blocks move' is true, but the program runs on " + std::to_string(Utilities::MPI::n_mpi_processes(comm)) +
+                  " ranks\n  expected: one rank, or automatic");
     const std::string several = "'Linear solver/GPUs' is " + std::to_string(n_gpus) + ", but ";
     if (n_gpus > 1 && backend != "cuda")
       throw Error(several + "the backend is " + backend + why_host + "\n  expected: GPUs, or one");

@@ -27,9 +27,9 @@ namespace leopard
       "false",
       Bool(),
       "Method multigrid: begin with one cycle on each level from the coarsest up. Not in the fused time loop, whose steps have a first guess.");
-    const std::string chosen = "; -1: 1 where it is async whose blocks move ('Blocks move'; on a GPU tiles of stencils do, too), or for the "
-                               "preconditioner aggregation, else 2. "
-                               "Dimensionless.";
+    const std::string chosen = "; -1: 1 where it is async whose blocks move ('Blocks move', on a GPU or in the schedule synchronous; tiles of "
+                               "stencils on a GPU do, too) and the "
+                               "other one is not 0, or for the preconditioner aggregation; else 2. Dimensionless.";
     prm.declare_entry("Pre smoothing", "-1", Integer(-1, 1000), "Smoothing steps before the coarse grid correction" + chosen);
     prm.declare_entry("Post smoothing", "-1", Integer(-1, 1000), "Smoothing steps after the coarse grid correction" + chosen);
     prm.declare_entry("Smoother",
@@ -53,12 +53,14 @@ namespace leopard
                       "tiles",
                       Selection("contiguous|tiles|metis"),
                       "Smoother async: blocks of unknowns as they are numbered, compact in space, or compact in the matrix' graph.");
-    prm.declare_entry("Blocks move",
-                      "automatic",
-                      Selection("automatic|true|false"),
-                      "Smoother async in tiles, stored matrices, one rank: every second iteration takes other tiles, half of their size beside the "
-                      "first ones. Two iterations are worth nearly four in tiles that stay, for another copy of the level matrices. automatic: on a "
-                      "GPU in two dimensions where rows are long (Q2), with the schedule chaotic and at least 3 local iterations.");
+    prm.declare_entry(
+      "Blocks move",
+      "automatic",
+      Selection("automatic|true|false"),
+      "Smoother async in tiles, stored matrices, one rank: every second iteration takes other tiles, half of their size beside the "
+      "first ones. Where all tiles are relaxed at once (GPUs, the schedule synchronous) two iterations are worth nearly four in tiles that stay, for "
+      "another copy of the level matrices; host threads, which use newer values, gain nothing. automatic: on a "
+      "GPU in two dimensions where rows are long (Q2), with the schedule chaotic and at least 3 local iterations.");
     prm.declare_entry("Coarse solver",
                       "dense",
                       Selection("dense|direct|cg|amg"),
@@ -147,6 +149,10 @@ namespace leopard
         "'Multigrid/Wait for ghosts' is false, but " +
         (!smoother.has_blocks ? "'Multigrid/Smoother' is " + options.smoother.method : std::string("'Linear solver/Schedule' is not chaotic")) +
         "\n  expected: true, or the smoother async with the schedule chaotic, which converges with older values");
+    if (options.smoother.moving_blocks == MovingBlocksChoice::yes && smoother.has_blocks && options.smoother.block_shape != BlockShape::tiles)
+      throw Error("'Multigrid/Blocks move' is true, but 'Multigrid/Block shape' is " + shape + "\n  expected: automatic, or the shape tiles");
+    if (!smoother.has_blocks) // where this entry is not used
+      options.smoother.moving_blocks = MovingBlocksChoice::automatic;
     if (options.smoother.omega == 2.)
       throw Error("'Multigrid/Smoother omega' is 2\n  expected: a number below 2 (0: what suits the smoother)");
   }

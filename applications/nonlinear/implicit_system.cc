@@ -267,8 +267,10 @@ namespace leopard
             if (finite || m[begin * n + i] == 0.)
               continue;
             const double *const here = u.begin() + node * n;
-            text                     = problem.not_finite_in_reaction(here, places(node, t), derivatives) +
-                   at_place({nodes.empty() ? nullptr : nodes.data(), coordinates_of_node, t}, node) + where_fields_are(problem.fields(), here);
+            text                     = problem.complaint_at(1, places(node, t)); // a coefficient of the reaction
+            if (text.empty())
+              text = problem.not_finite_in_reaction(here, places(node, t), derivatives) +
+                     at_place({nodes.empty() ? nullptr : nodes.data(), coordinates_of_node, t}, node) + where_fields_are(problem.fields(), here);
           }
       }
     for (const std::string &of_rank : dealii::Utilities::MPI::all_gather(comm, text))

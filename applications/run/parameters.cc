@@ -498,8 +498,7 @@ namespace leopard
     for (const ComputedNumber &number : computed)
       text += "\n'" + number.entry + "' = " + number.written + " is " + number.value;
     if (linear_solver.is_asynchronous() && !problem->time_dependent()) // a time loop says what it takes of the linear solver
-      text +=
-        "\nthe linear solver is asynchronous: results of two runs differ within its tolerance; 'Linear solver/Schedule = replay' makes them equal";
+      text += "\nthe linear solver is asynchronous: results of two runs differ within its tolerance; " + linear_solver.how_to_repeat();
     return text;
   }
 

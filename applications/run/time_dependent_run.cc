@@ -343,7 +343,7 @@ namespace leopard
               context.log.line("time loop: general, since " + std::string(time.engine == "general" ? "" : "the fused one cannot be used: ") +
                                why_not + (time.explicit_reaction() ? "; " : "; Newton with ") + newton->linear_solver().description() +
                                (linear.automatic ? " (automatic: " + linear.why + ")" : "") +
-                               (linear.is_asynchronous() ? asynchronous + "; 'Linear solver/Schedule = replay' makes them equal" : ""));
+                               (linear.is_asynchronous() ? asynchronous + "; " + linear.how_to_repeat() : ""));
             return;
           }
         auto fused = std::make_unique<FusedSteps>(domain,

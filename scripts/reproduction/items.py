@@ -30,9 +30,9 @@ GENERATED = ("Matrices of the collection that are not here are generated ones of
 JOULES = "A watt-hour is 3600 joules. A dash: that energy cannot be read on this machine, or is not printed."
 POINTS = "Drawn of the accuracies that the output has, joined by lines; so are T Figures 4.32 to 4.37."
 TO_12 = "Here to 1e-12; the papers' axes end near 1e-15, and for which accuracy the claims are meant is not printed."
-ALTERNATES = ("Chem97ZtZ: with five sweeps the residual after an odd number of iterations is several times that after an even one. Where "
-              "the first correction ends after an odd one, the rate that the further ones are planned with is measured too slow, and the "
-              "second does many times what it needs: a weakness of the refinement here, not of a precision.")
+ALTERNATES = ("Chem97ZtZ: with five sweeps the residual after an odd number of iterations is several times that after an even one. "
+              "Programs before the commit 454e610 planned further corrections by the last few iterations of the first one alone, which could "
+              "make the second many times as long as needed: a weakness of theirs, not of a precision.")
 OUTER = ("global iterations of the one are compared with corrections of the other, which are some iterations each: nothing could "
          "have refuted it")
 COUNTS = "The papers' curves of the residual are drawn as what is needed to reach an accuracy."

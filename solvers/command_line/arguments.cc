@@ -565,8 +565,7 @@ namespace leopard::command_line
     if (a.has("--gpus"))
       {
         if (!a.is_relaxation() || !a.method().has_blocks || a.method().corrects)
-          contradiction(
-            "--gpus", words_of_method(a), "--method async, or --backend cuda; for other methods the program leopard: mpirun, a rank a GPU");
+          contradiction("--gpus", words_of_method(a), "--method async, or no --gpus; for other methods the program leopard: mpirun, a rank a GPU");
         for (int gpu = 0; gpu < a.n_gpus; ++gpu)
           a.gpus.devices.push_back(gpu);
         if (a.backend == "host" || a.backend == "reference")

@@ -20,7 +20,8 @@ namespace leopard
   {
     std::array<double, 3> sides    = extents;
     std::array<long, 3>   counts   = {1, 1, 1};
-    double                n_blocks = n == 0 ? 1. : static_cast<double>((n - 1) / block_size + 1);
+    const long            n_needed = n == 0 ? 1 : (n - 1) / block_size + 1;
+    auto                  n_blocks = static_cast<double>(n_needed);
     while (n_blocks > 1.)
       {
         int longest = 0;

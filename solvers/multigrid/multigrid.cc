@@ -135,7 +135,9 @@ namespace leopard
     const bool                                   own        = coarse == nullptr;
     if (own)
       coarse = make_coarse_solver<Number>(hierarchy.levels.front().matrix, operations->is_singular(), options);
-    data = std::make_unique<MultigridData<Number>>(std::move(operations), std::move(coarse), options.with_steps(blocks_move(hierarchy, options)));
+    const bool at_once = options.backend == Backend::cuda || options.smoother.block_async.schedule == Schedule::synchronous; // all blocks are relaxed
+    data               = std::make_unique<MultigridData<Number>>(
+      std::move(operations), std::move(coarse), options.with_steps(at_once && blocks_move(hierarchy, options)));
     data->own_coarse_solver = own;
     data->matrices          = hierarchy.is_adaptive() ? "stored matrices, local smoothing" : "stored matrices";
   }

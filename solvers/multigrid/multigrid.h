@@ -43,7 +43,8 @@ namespace leopard
     CycleType cycle     = CycleType::v;
     /**
      * nu1, nu2: smoothing steps before and after the coarse correction; nu1 + nu2 >= 1. -1: 1 where they are async
-     * whose blocks move, on stencils (smoother_moves()) or on stored matrices (SmootherOptions::moving_blocks), else 2.
+     * whose blocks move, on stencils (smoother_moves()) or on stored matrices (SmootherOptions::moving_blocks), all
+     * relaxed at once, on a GPU or in the synchronous schedule, and the other one is not 0; else 2.
      */
     int             pre_smoothing = -1, post_smoothing = -1;
     bool            full_start = false; ///< solve() begins with full multigrid: one cycle on each level from the coarsest up (x is not read)

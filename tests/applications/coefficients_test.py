@@ -151,7 +151,8 @@ class SameEquations(Program):
     def test_what_is_not_finite_in_the_fused_loop(self):
         later = ["Turing/Perturbation=0.1", "Time stepping/Engine=fused"]
         for settings, says in ((["Turing/gamma=100/abs(x - 0.5)"], ["'100/abs(x - 0.5)' of the entry 'Turing/gamma'", "at (0.5, 0)"]),
-                               (["Turing/Schnakenberg a=sqrt(0.0015 - t) + x", *START], ["'Turing/Kinetics'", "at ("]),
+                               (["Turing/Schnakenberg a=sqrt(0.0015 - t) + x", *START], ["of the entry 'Turing/Schnakenberg a' is ", "nan at ("]),
+                               (["Turing/gamma=100*sqrt(0.0015 - t + x)"], ["of the entry 'Turing/gamma' is ", "nan at (0, 0)"]),
                                (["Turing/gamma=1 + x - 400*t"], ["'1 + x - 400*t' of the entry 'Turing/gamma'", "at (0, 0)"])):
             self.failed_run(TINY, *settings, *later, says=says)
 

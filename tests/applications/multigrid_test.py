@@ -254,10 +254,26 @@ class MultigridBadInput(Program):
                 (square, ["Multigrid/Wait for ghosts=false", "Multigrid/Smoother=chebyshev"], ["'Multigrid/Wait for ghosts' is false", "'Multigrid/Smoother' is chebyshev", "async"]),
                 (square, ["Multigrid/Wait for ghosts=false", "Linear solver/Schedule=replay"], ["'Linear solver/Schedule' is not chaotic", "expected: true, or"]),
                 (square, ["Multigrid/Wait for ghosts=false", "Linear solver/Backend=reference"], ["'Multigrid/Wait for ghosts' is false", "reference"]),
+                (square, ["Multigrid/Blocks move=true", "Multigrid/Block shape=metis"], ["'Multigrid/Blocks move' is true, but 'Multigrid/Block shape' is metis"]),
                 (square, ["Multigrid/Smoother=ssor", "Linear solver/Backend=cuda"], ["the smoother ssor runs on the host", "async, jacobi"])):
             self.rejected(file, *settings, says=says)
         self.rejected(square, "Multigrid/Form=stencil", says="the program runs on 2 ranks", ranks=2)
         self.rejected(square, "Multigrid/Form=stored", "Multigrid/Levels=9", says="has 4 levels", ranks=2)
+        self.rejected(square, "Multigrid/Form=stored", "Multigrid/Blocks move=true", says="'Multigrid/Blocks move' is true, but the program runs on 2 ranks", ranks=2)
+
+    def test_blocks_that_move(self):
+        square, log = VERIFICATION / "multigrid_2d.prm", {}
+        for move in ("false", "true"):
+            log[move] = self.leopard(square, "Verification/Refinements=1", "Multigrid/Form=stored", "Linear solver/Schedule=synchronous", f"Multigrid/Blocks move={move}")
+        self.assertIn("V(2,2)-cycle", log["false"])
+        self.assertIn("V(1,1)-cycle", log["true"])
+        self.assertIn("blocks that move", log["true"])
+        said = self.leopard(square, "Verification/Refinements=1", "Multigrid/Form=stencil", "Multigrid/Blocks move=true")
+        self.assertIn("not used: 'Multigrid/Blocks move'", said)
+        said = self.leopard(square, "Verification/Refinements=1", "Multigrid/Form=automatic", "Multigrid/Blocks move=true")
+        self.assertIn("'Multigrid/Blocks move' are for stored matrices", said)
+        said = self.leopard(square, "Verification/Refinements=1", "Multigrid/Smoother=chebyshev", "Multigrid/Blocks move=true")
+        self.assertIn("not used: 'Multigrid/Blocks move'", said)
 
     def test_smoother_that_diverges_is_named_with_its_level(self):
         for form in ("stored", "stencil"):

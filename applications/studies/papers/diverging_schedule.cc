@@ -151,7 +151,8 @@ namespace leopard::studies
         if (round >= n_rounds / 2)
           logarithm += std::log(size);
       }
-    return std::exp(logarithm / (n_rounds - n_rounds / 2));
+    const int n_counted = n_rounds - n_rounds / 2;
+    return std::exp(logarithm / n_counted);
   }
 
   double factor_of_random_order(const CrsMatrix<double> &A, double omega, int max_age, int n_sweeps, std::uint64_t seed)
@@ -182,7 +183,8 @@ namespace leopard::studies
         if (sweep + 1 == n_sweeps / 2)
           half = norm(x);
       }
-    return std::pow(norm(x) / half, 1. / (n_sweeps - n_sweeps / 2));
+    const int n_counted = n_sweeps - n_sweeps / 2;
+    return std::pow(norm(x) / half, 1. / n_counted);
   }
 
   CrsMatrix<double> ring_of_four(double c)
