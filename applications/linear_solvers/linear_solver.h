@@ -107,14 +107,11 @@ namespace leopard
     bool has_async_factors() const { return has_factors() && triangular_solves == "async"; }
     /** Whether one of the library's preconditioners that are made of the matrix alone does. */
     /** What makes two runs of an asynchronous solver equal, for a log. */
-    std::string how_to_repeat() const
-    {
-      return std::string("'Linear solver/Schedule = replay' ") + (wait_for_ghosts ? "makes" : "and 'Wait for ghosts = true' make") + " them equal";
-    }
-    bool              is_algebraic() const { return has_factors() || uses_aggregation(); }
-    bool              uses_aggregation() const { return is_krylov() && preconditioner == "aggregation"; }
-    bool              has_smoother() const { return uses_multigrid() || uses_aggregation(); } ///< on the levels of either
-    IncompleteOptions incomplete_options() const;
+    static std::string how_to_repeat() { return "'Linear solver/Schedule = replay' makes them equal"; }
+    bool               is_algebraic() const { return has_factors() || uses_aggregation(); }
+    bool               uses_aggregation() const { return is_krylov() && preconditioner == "aggregation"; }
+    bool               has_smoother() const { return uses_multigrid() || uses_aggregation(); } ///< on the levels of either
+    IncompleteOptions  incomplete_options() const;
     /** Of n_gpus from `device` on. */
     SeveralGpusOptions several_gpus() const;
     bool               uses_block_async() const
