@@ -196,7 +196,7 @@ namespace
     Part(const Settings &settings_, const Disturbance &disturbance)
       : settings(settings_)
       , own(own_range(n_own(settings.size * settings.size, disturbance.part), MPI_COMM_WORLD))
-      , rows(rows_of(five_point_matrix(settings.size, settings.size, 0.01)))
+      , rows(own_rows(five_point_matrix(settings.size, settings.size, 0.01), own))
       , numbers(rows.ghosts(own))
       , ghosts(own, numbers, MPI_COMM_WORLD)
       , relaxation(rows.number(own, numbers), options())
@@ -233,18 +233,6 @@ namespace
       const double of_first = part > 0. ? part : 1. / n_ranks;
       const auto   begin    = [&](int r) { return static_cast<int>(r == 0 ? 0. : n * (of_first + (1. - of_first) * (r - 1) / (n_ranks - 1)) + 0.5); };
       return begin(rank + 1) - begin(rank);
-    }
-
-    DistributedRows rows_of(const CrsMatrix<double> &A) const
-    {
-      DistributedRows result;
-      for (int i = own.first(); i < own.first() + own.n(); ++i)
-        {
-          result.columns.insert(result.columns.end(), A.columns.begin() + A.row_offsets[i], A.columns.begin() + A.row_offsets[i + 1]);
-          result.values.insert(result.values.end(), A.values.begin() + A.row_offsets[i], A.values.begin() + A.row_offsets[i + 1]);
-          result.row_offsets.push_back(static_cast<int>(result.columns.size()));
-        }
-      return result;
     }
 
     BlockAsyncOptions options() const

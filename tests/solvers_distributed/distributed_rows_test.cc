@@ -41,21 +41,6 @@ namespace leopard
       return A;
     }
 
-    DistributedRows own_rows(const CrsMatrix<double> &A, const OwnRange &rows)
-    {
-      DistributedRows result;
-      for (int i = rows.first(); i < rows.first() + rows.n(); ++i)
-        {
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            {
-              result.columns.push_back(A.columns[p]);
-              result.values.push_back(A.values[p]);
-            }
-          result.row_offsets.push_back(static_cast<int>(result.columns.size()));
-        }
-      return result;
-    }
-
     std::vector<std::pair<int, double>> sorted_row(const DistributedRows &rows, std::size_t i)
     {
       std::vector<std::pair<int, double>> row;

@@ -62,7 +62,7 @@ namespace leopard
       Part()
         : A(whole_matrix())
         , own(own_range(n_own(A.n_rows / block_size), MPI_COMM_WORLD))
-        , rows(rows_of(A, own))
+        , rows(own_rows(A, own))
         , ghosts(rows.ghosts(own))
         , exchange(own, ghosts, MPI_COMM_WORLD)
         , local(rows.number(own, ghosts))
@@ -77,21 +77,6 @@ namespace leopard
       {
         const auto begin = [&](int rank) { return n_blocks * rank * (rank + 1) / (n_ranks() * (n_ranks() + 1)); };
         return block_size * (begin(my_rank() + 1) - begin(my_rank()));
-      }
-
-      static DistributedRows rows_of(const CrsMatrix<double> &A, const OwnRange &own)
-      {
-        DistributedRows rows;
-        for (int i = own.first(); i < own.first() + own.n(); ++i)
-          {
-            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-              {
-                rows.columns.push_back(A.columns[p]);
-                rows.values.push_back(A.values[p]);
-              }
-            rows.row_offsets.push_back(static_cast<int>(rows.columns.size()));
-          }
-        return rows;
       }
 
       std::vector<double> whole_x() const { return gathered(std::vector<double>(x.begin(), x.begin() + own.n()), MPI_COMM_WORLD); }

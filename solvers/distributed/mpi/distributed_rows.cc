@@ -148,6 +148,19 @@ namespace leopard
     return result;
   }
 
+  DistributedRows own_rows(const CrsMatrix<double> &whole, const OwnRange &rows)
+  {
+    DistributedRows result;
+    for (int i = rows.first(); i < rows.first() + rows.n(); ++i)
+      {
+        const auto begin = whole.row_offsets[i], end = whole.row_offsets[i + 1];
+        result.columns.insert(result.columns.end(), whole.columns.begin() + begin, whole.columns.begin() + end);
+        result.values.insert(result.values.end(), whole.values.begin() + begin, whole.values.begin() + end);
+        result.row_offsets.push_back(static_cast<int>(result.columns.size()));
+      }
+    return result;
+  }
+
   int local_index(int number, const OwnRange &own, const std::vector<int> &ghosts)
   {
     if (own.contains(number))

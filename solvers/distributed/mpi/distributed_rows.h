@@ -62,6 +62,9 @@ namespace leopard
     CrsMatrix<double> gathered(int n_columns, MPI_Comm comm) const;
   };
 
+  /** Own rows of a matrix that each rank has as a whole. @param rows of it. */
+  DistributedRows own_rows(const CrsMatrix<double> &whole, const OwnRange &rows);
+
   /** The place of a number among own entries and the ghosts behind them, among which it is. */
   int local_index(int number, const OwnRange &own, const std::vector<int> &ghosts);
 
