@@ -225,6 +225,24 @@ namespace leopard
       Point<dim> *begin, *end;
     };
 
+    /** Two parts, in front of and behind the point that is to stand at `middle`, by coordinate d and then by row. */
+    template <int dim>
+    std::pair<Part<dim>, Part<dim>> split(const Part<dim> &part, Point<dim> *middle, int d)
+    {
+      std::nth_element(
+        part.begin, middle, part.end, [d](const Point<dim> &a, const Point<dim> &b) { return a.x[d] != b.x[d] ? a.x[d] < b.x[d] : a.row < b.row; });
+      return {{part.begin, middle}, {middle, part.end}};
+    }
+
+    /** A part that is a block: rows in their order. */
+    template <int dim>
+    void finish_block(const Part<dim> &part, std::vector<int> &block_sizes)
+    {
+      std::sort(part.begin, part.end, [](const Point<dim> &a, const Point<dim> &b) { return a.row < b.row; });
+      if (part.end > part.begin)
+        block_sizes.push_back(static_cast<int>(part.end - part.begin));
+    }
+
     /** Two parts of whole blocks, but for the last one: along the longest side of the bounding box. */
     template <int dim>
     std::pair<Part<dim>, Part<dim>> bisect(const Part<dim> &part, int block_size)
@@ -242,10 +260,7 @@ namespace leopard
           longest = d;
       const long  n = part.end - part.begin, n_blocks = (n - 1) / block_size + 1;
       Point<dim> *middle = part.begin + n * (n_blocks / 2) / n_blocks;
-      std::nth_element(part.begin, middle, part.end, [longest](const Point<dim> &a, const Point<dim> &b) {
-        return a.x[longest] != b.x[longest] ? a.x[longest] < b.x[longest] : a.row < b.row;
-      });
-      return {{part.begin, middle}, {middle, part.end}};
+      return split(part, middle, longest);
     }
 
     template <int dim>
@@ -258,28 +273,23 @@ namespace leopard
           finish_part(right, block_size, block_sizes);
           return;
         }
-      std::sort(part.begin, part.end, [](const Point<dim> &a, const Point<dim> &b) { return a.row < b.row; });
-      if (part.end > part.begin)
-        block_sizes.push_back(static_cast<int>(part.end - part.begin));
+      finish_block(part, block_sizes);
     }
 
+    /** @param tiles of the part. */
     template <int dim>
-    void finish_shifted(Point<dim> *begin, const ShiftedTiles &tiles, int block_size, std::vector<int> &block_sizes)
+    void finish_shifted(const Part<dim> &part, const ShiftedTiles &tiles, int block_size, std::vector<int> &block_sizes)
     {
       const int direction = tiles.direction();
-      if (direction >= 0)
+      if (direction < 0)
         {
-          const auto [left, right] = tiles.halves(block_size);
-          std::nth_element(begin, begin + left.n, begin + tiles.n, [direction](const Point<dim> &a, const Point<dim> &b) {
-            return a.x[direction] != b.x[direction] ? a.x[direction] < b.x[direction] : a.row < b.row;
-          });
-          finish_shifted(begin, left, block_size, block_sizes);
-          finish_shifted(begin + left.n, right, block_size, block_sizes);
+          finish_block(part, block_sizes);
           return;
         }
-      std::sort(begin, begin + tiles.n, [](const Point<dim> &a, const Point<dim> &b) { return a.row < b.row; });
-      if (tiles.n > 0)
-        block_sizes.push_back(static_cast<int>(tiles.n));
+      const auto halves        = tiles.halves(block_size);
+      const auto [left, right] = split(part, part.begin + halves[0].n, direction);
+      finish_shifted(left, halves[0], block_size, block_sizes);
+      finish_shifted(right, halves[1], block_size, block_sizes);
     }
 
     template <int dim>
@@ -320,7 +330,7 @@ namespace leopard
       std::vector<std::vector<int>> block_sizes(parts.size());
       if (shifted)
         finish_shifted(
-          points.data(), ShiftedTiles::whole(static_cast<long>(points.size()), dim, extents(points), block_size), block_size, block_sizes.front());
+          parts.front(), ShiftedTiles::whole(static_cast<long>(points.size()), dim, extents(points), block_size), block_size, block_sizes.front());
       else
         parallel_for(*pool, static_cast<long>(parts.size()), 1, [&](long begin, long end) {
           for (long i = begin; i < end; ++i)
