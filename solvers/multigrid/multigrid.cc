@@ -131,13 +131,15 @@ namespace leopard
     if (hierarchy.is_adaptive() && (options.cycle != CycleType::v || options.full_start))
       throw InvalidInput("multigrid: " + (options.full_start ? "a full multigrid start" : "a " + to_string(options.cycle) + "-cycle") +
                          " on an adaptive mesh with local smoothing\n  expected: the V-cycle, without full multigrid start");
-    std::unique_ptr<MultigridOperations<Number>> operations = make_stored_operations<Number>(hierarchy, options);
+    const bool       moves                                  = blocks_move(hierarchy, options);
+    MultigridOptions decided                                = options;
+    decided.smoother.moving_blocks                          = moves ? MovingBlocksChoice::yes : MovingBlocksChoice::no;
+    std::unique_ptr<MultigridOperations<Number>> operations = make_stored_operations<Number>(hierarchy, decided);
     const bool                                   own        = coarse == nullptr;
     if (own)
       coarse = make_coarse_solver<Number>(hierarchy.levels.front().matrix, operations->is_singular(), options);
-    const bool at_once = options.backend == Backend::cuda || options.smoother.block_async.schedule == Schedule::synchronous; // all blocks are relaxed
-    data               = std::make_unique<MultigridData<Number>>(
-      std::move(operations), std::move(coarse), options.with_steps(at_once && blocks_move(hierarchy, options)));
+    data = std::make_unique<MultigridData<Number>>(
+      std::move(operations), std::move(coarse), options.with_steps(moves && are_relaxed_at_once(options.smoother.block_async, options.backend)));
     data->own_coarse_solver = own;
     data->matrices          = hierarchy.is_adaptive() ? "stored matrices, local smoothing" : "stored matrices";
   }

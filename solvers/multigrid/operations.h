@@ -127,7 +127,10 @@ namespace leopard
   /** Whether the entries of stored levels go to the device as they are, and are checked, permuted and split there. */
   bool is_set_up_on_device(const MultigridOptions &options);
 
-  /** Stored matrices; on the host with threads, on the device with cuSPARSE. @throws InvalidInput, DeviceError. */
+  /**
+   * Stored matrices; on the host with threads, on the device with cuSPARSE. @param options where blocks move with
+   * SmootherOptions::moving_blocks = yes only, as blocks_move() has decided. @throws InvalidInput, DeviceError.
+   */
   template <typename Number>
   std::unique_ptr<MultigridOperations<Number>> make_stored_operations(const MultigridHierarchy &hierarchy, const MultigridOptions &options);
 

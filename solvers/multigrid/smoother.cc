@@ -122,11 +122,16 @@ namespace leopard
     return omega != nullptr ? omega(dim >= 1 && dim <= 3 ? dim : 2, at_once) : 1.;
   }
 
+  bool are_relaxed_at_once(const BlockAsyncOptions &options, Backend backend)
+  {
+    return backend == Backend::cuda || options.schedule == Schedule::synchronous;
+  }
+
   double share_at_once(const BlockAsyncOptions &options, Backend backend, int n_blocks, long n_rows)
   {
     if (n_blocks <= 1 && backend != Backend::cuda)
       return 0.;
-    if (backend == Backend::cuda || options.schedule == Schedule::synchronous)
+    if (are_relaxed_at_once(options, backend))
       return 1.;
     if (options.schedule == Schedule::replay)
       return 0.5;

@@ -58,6 +58,9 @@ namespace leopard
    */
   double default_omega(const std::string &method, int dim, double at_once);
 
+  /** Whether all blocks of a matrix with several are: on a GPU and in the synchronous schedule. */
+  bool are_relaxed_at_once(const BlockAsyncOptions &options, Backend backend);
+
   /**
    * All blocks at once on a GPU and in the synchronous schedule, half of the values old in a replay; on host threads as
    * many as threads work, less the one whose values are the newest: with 128 threads, too, not above a quarter

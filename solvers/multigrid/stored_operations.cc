@@ -112,7 +112,7 @@ namespace leopard
     : algebra(make_linear_algebra<Number>(options.backend, options.n_threads))
     , n_threads(options.n_threads)
     , iterations_per_step(options.smoother.iterations_per_step)
-    , moves(blocks_move(hierarchy, options))
+    , moves(options.smoother.moving_blocks == MovingBlocksChoice::yes)
     , n_bytes(hierarchy_bytes<Number>(hierarchy, moves))
     , adaptive(hierarchy.is_adaptive())
     , on_device(is_set_up_on_device(options))
@@ -310,14 +310,12 @@ namespace leopard
     options.block_async.block_offsets = std::move(order.moved_offsets);
     if constexpr (std::is_same_v<Crs, device::DeviceCrs<Number>>)
       {
-        const auto shared = [](device::Array<int> array) {
-          const auto owner = std::make_shared<device::Array<int>>(std::move(array));
-          return std::shared_ptr<int[]>(owner, owner->data());
-        };
-        const auto rows  = std::make_shared<device::Array<int>>(std::move(order.moved_on_device));
+        using Indices    = device::Array<int>;
+        const auto data  = [](const std::shared_ptr<Indices> &indices) { return std::shared_ptr<int[]>(indices, indices->data()); };
+        const auto rows  = std::make_shared<Indices>(std::move(order.moved_on_device));
         other.relaxation = make_smoother(device::permuted<Number>(A, *rows, *rows), options, dim);
-        other.rows       = std::shared_ptr<int[]>(rows, rows->data());
-        other.entries    = [A, rows, shared] { return shared(device::permuted_entries(A, *rows)); };
+        other.rows       = data(rows);
+        other.entries    = [A, rows, data] { return data(std::make_shared<Indices>(device::permuted_entries(A, *rows))); };
         other.n_entries  = static_cast<std::size_t>(A.n_entries);
       }
     else
@@ -415,8 +413,8 @@ namespace leopard
       }
     else
       {
-        if (l.entries.empty()) // a matrix whose values are the numbers of its entries says where each of them went
-          l.entries = as_numbers(permute(numbered(from.matrix), l.old_row, l.old_row));
+        if (l.entries.empty())
+          l.entries = permuted_entries(from.matrix, l.old_row, l.old_row);
         const std::vector<Number> &values = in_order(from.matrix.values, l.entries, level);
         l.A->update_values(values);
         update_smoother(from.matrix, l, level, values.data());
