@@ -105,13 +105,13 @@ namespace leopard
     /** Whether incomplete factors precondition. */
     bool has_factors() const { return is_krylov() && (preconditioner == "ilu" || preconditioner == "ic"); }
     bool has_async_factors() const { return has_factors() && triangular_solves == "async"; }
-    /** Whether one of the library's preconditioners that are made of the matrix alone does. */
     /** What makes two runs of an asynchronous solver equal, for a log. */
     static std::string how_to_repeat() { return "'Linear solver/Schedule = replay' makes them equal"; }
-    bool               is_algebraic() const { return has_factors() || uses_aggregation(); }
-    bool               uses_aggregation() const { return is_krylov() && preconditioner == "aggregation"; }
-    bool               has_smoother() const { return uses_multigrid() || uses_aggregation(); } ///< on the levels of either
-    IncompleteOptions  incomplete_options() const;
+    /** Whether one of the library's preconditioners that are made of the matrix alone does. */
+    bool              is_algebraic() const { return has_factors() || uses_aggregation(); }
+    bool              uses_aggregation() const { return is_krylov() && preconditioner == "aggregation"; }
+    bool              has_smoother() const { return uses_multigrid() || uses_aggregation(); } ///< on the levels of either
+    IncompleteOptions incomplete_options() const;
     /** Of n_gpus from `device` on. */
     SeveralGpusOptions several_gpus() const;
     bool               uses_block_async() const

@@ -580,9 +580,10 @@ namespace leopard::command_line
     check_paths(a);
     if (a.method().has_blocks)
       a.async.validate();
-    if (BlockAsyncOptions options = a.async; a.n_gpus > 0)
+    if (a.n_gpus > 0)
       {
-        options.backend = Backend::cuda;
+        BlockAsyncOptions options = a.async;
+        options.backend           = Backend::cuda;
         a.gpus.validate(options);
       }
     if (!a.method().has_blocks)
