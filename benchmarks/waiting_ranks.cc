@@ -4,6 +4,7 @@
 #include <solvers/base/errors.h>
 #include <solvers/base/stopwatch.h>
 #include <solvers/block_async/block_async.h>
+#include <solvers/device/device_array.h>
 #include <solvers/distributed/mpi/distributed_rows.h>
 #include <solvers/distributed/mpi/ghost_exchange.h>
 #include <solvers/distributed/mpi/mpi_transport.h>
@@ -16,7 +17,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
 #include <limits>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -51,7 +54,46 @@ namespace
   {
     int    size = 512, block_size = 256, local_iterations = 5, test_every = 20, runs = 3;
     double tolerance = 1e-2;
+
+    std::string backend = "host", csv;
+
+    bool on_device() const { return backend == "cuda"; }
   };
+
+  /** n values in a space, 0 at first. */
+  class Values
+  {
+  public:
+    Values(std::size_t n, MemorySpace space_)
+      : space(space_)
+      , host(space == MemorySpace::host ? n : 0)
+      , device(space == MemorySpace::host ? std::vector<double>() : std::vector<double>(n))
+    {
+    }
+    double     *data() { return space == MemorySpace::host ? host.data() : device.data(); }
+    std::size_t size() const { return space == MemorySpace::host ? host.size() : device.size(); }
+
+  private:
+    MemorySpace           space;
+    std::vector<double>   host;
+    device::Array<double> device;
+  };
+
+  void set_zero(double *x, std::size_t n, MemorySpace space)
+  {
+    if (space == MemorySpace::host)
+      std::fill_n(x, n, 0.);
+    else
+      device::set_zero(x, n * sizeof(double));
+  }
+
+  void copy(double *to, const double *from, std::size_t n, MemorySpace space)
+  {
+    if (space == MemorySpace::host)
+      std::copy_n(from, n, to);
+    else
+      device::copy_on_device(to, from, n * sizeof(double));
+  }
 
   /** What is not as usual, of the last rank but for the first two. */
   struct Disturbance
@@ -90,16 +132,18 @@ namespace
       happens_at     = iterates_since + after;
     }
 
-    void before_exchange(double *x)
+    void before_exchange(double *x, MemorySpace space)
     {
       if (rank < n_ranks - 1)
         return;
+      if (space == MemorySpace::device)
+        device::wait(); // the iteration is queued only
       sleep((disturbance.slow_down - 1.) * (now() - iterates_since));
       if (now() < happens_at)
         return;
       happens_at = std::numeric_limits<double>::infinity();
       sleep(disturbance.stop);
-      std::fill_n(x, static_cast<int>(disturbance.lost * n_rows), 0.);
+      set_zero(x, static_cast<std::size_t>(disturbance.lost * n_rows), space);
     }
 
     void after_exchange() { iterates_since = now(); }
@@ -123,7 +167,7 @@ namespace
     }
     void update_ghosts(double *x, MemorySpace space) const override
     {
-      events.before_exchange(x);
+      events.before_exchange(x, space);
       ghosts.update_ghosts(x, space);
       sleep(events.delay());
       events.after_exchange();
@@ -142,12 +186,12 @@ namespace
   class NotWaitedFor : public FreeExchange<double>
   {
   public:
-    NotWaitedFor(const GhostExchange<double> &ghosts, Events &events_, int n_rows_, int n_ghosts)
+    NotWaitedFor(const GhostExchange<double> &ghosts, Events &events_, int n_rows_, int n_ghosts, MemorySpace space)
       : exchange(ghosts.free())
       , events(events_)
       , n_rows(n_rows_)
-      , before(n_ghosts)
-      , on_their_way(n_ghosts)
+      , before(n_ghosts, space)
+      , on_their_way(n_ghosts, space)
     {
     }
     void begin() override
@@ -157,7 +201,7 @@ namespace
     }
     void update_ghosts(double *x, MemorySpace space) override
     {
-      events.before_exchange(x);
+      events.before_exchange(x, space);
       if (events.delay() == 0.)
         exchange->update_ghosts(x, space);
       else
@@ -174,18 +218,18 @@ namespace
       if (arrive_at > 0. && now() < arrive_at)
         return;
       if (arrive_at > 0.)
-        std::copy(on_their_way.begin(), on_their_way.end(), ghosts);
-      std::copy_n(ghosts, before.size(), before.begin());
+        copy(ghosts, on_their_way.data(), before.size(), space);
+      copy(before.data(), ghosts, before.size(), space);
       exchange->update_ghosts(x, space);
-      std::copy_n(ghosts, before.size(), on_their_way.begin());
-      std::copy(before.begin(), before.end(), ghosts);
+      copy(on_their_way.data(), ghosts, before.size(), space);
+      copy(ghosts, before.data(), before.size(), space);
       arrive_at = now() + events.delay();
     }
 
     const std::unique_ptr<FreeExchange<double>> exchange;
     Events                                     &events;
     const int                                   n_rows;
-    std::vector<double>                         before, on_their_way;
+    Values                                      before, on_their_way;
     double                                      arrive_at = 0.; ///< 0: nothing is on its way
   };
 
@@ -202,10 +246,15 @@ namespace
       , relaxation(rows.number(own, numbers), options())
       , events(disturbance, own.n())
       , waited_for(ghosts, events)
-      , not_waited_for(ghosts, events, own.n(), static_cast<int>(numbers.size()))
-      , x(relaxation.n_columns())
-      , b(own.n(), 1.)
+      , not_waited_for(ghosts, events, own.n(), static_cast<int>(numbers.size()), relaxation.memory_space())
+      , x(relaxation.n_columns(), relaxation.memory_space())
+      , b(own.n(), relaxation.memory_space())
     {
+      const std::vector<double> ones(own.n(), 1.);
+      if (settings.on_device())
+        device::copy_to_device(b.data(), ones.data(), ones.size() * sizeof(double));
+      else
+        std::copy(ones.begin(), ones.end(), b.data());
     }
 
     /** From x = 0. @param after see Events::start(). @throws ConvergenceFailure. */
@@ -216,7 +265,9 @@ namespace
       criteria.test_every         = settings.test_every;
       criteria.max_iterations     = 100000;
       criteria.stagnation_tests   = 0;
-      std::fill(x.begin(), x.end(), 0.);
+      set_zero(x.data(), x.size(), relaxation.memory_space());
+      if (settings.on_device())
+        device::wait();
       MPI_Barrier(MPI_COMM_WORLD);
       events.start(after);
       const SolveResult result = waits ? leopard::solve(relaxation, x.data(), b.data(), criteria, waited_for)
@@ -238,7 +289,7 @@ namespace
     BlockAsyncOptions options() const
     {
       BlockAsyncOptions result;
-      result.backend          = Backend::host;
+      result.backend          = settings.on_device() ? Backend::cuda : Backend::host;
       result.n_threads        = 1;
       result.block_size       = settings.block_size;
       result.local_iterations = settings.local_iterations;
@@ -254,7 +305,7 @@ namespace
     Events                      events;
     WaitedFor                   waited_for;
     NotWaitedFor                not_waited_for;
-    std::vector<double>         x, b;
+    Values                      x, b;
   };
 
   /** Between the last two tests the logarithm of the residual is taken as linear. */
@@ -282,18 +333,36 @@ namespace
     }
   };
 
+  /** @throws InvalidInput if the file cannot be written. */
+  std::ofstream written(const std::string &path)
+  {
+    std::ofstream file(path);
+    if (!file)
+      throw InvalidInput(path + " cannot be written\n  expected: a path in a folder that exists");
+    return file;
+  }
+
+  /** Of the file that scripts/plot_study draws. */
+  constexpr const char *csv_columns =
+    "waiting (ms),iterations of waiting,not waiting (ms),fewest iterations of not waiting,most iterations of not waiting,waiting / not waiting";
+
   void measure_disturbances(const Settings &settings)
   {
-    print("five-point %d x %d, async-(%d) in blocks of %d rows, a thread a rank, to a relative residual of %.0e, tests every %d, medians of %d runs\n"
+    print("five-point %d x %d, async-(%d) in blocks of %d rows, %s, to a relative residual of %.0e, tests every %d, medians of %d runs\n"
           "(once is after half the time without disturbance; iterations: of the rank that did the fewest, the most)\n\n",
           settings.size,
           settings.size,
           settings.local_iterations,
           settings.block_size,
+          settings.on_device() ? "each rank on a GPU" : "a thread a rank",
           settings.tolerance,
           settings.test_every,
           settings.runs);
     print("| disturbance | waiting (ms) | iterations | not waiting (ms) | iterations | waiting / not |\n|---|---|---|---|---|---|\n");
+    std::ofstream csv;
+    if (rank == 0 && !settings.csv.empty())
+      csv = written(settings.csv);
+    csv << "\"" << n_ranks << " ranks" << (settings.on_device() ? ", a GPU each" : ", a thread each") << "\"\ndisturbance," << csv_columns << '\n';
     double half_time[2] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
     for (const Disturbance &disturbance : disturbances)
       {
@@ -306,15 +375,29 @@ namespace
           for (const bool waits : {true, false})
             half_time[waits] = 0.5 * median(ways[waits].seconds);
         const double waiting = median(ways[true].seconds), free = median(ways[false].seconds);
-        print("| %s | %.0f | %.0f | %.0f | %.0f to %.0f | %.2f |\n",
+        const double most = median(ways[true].most), free_fewest = median(ways[false].fewest), free_most = median(ways[false].most);
+        print("| %s | %.4g | %.0f | %.4g | %.0f to %.0f | %.2f |\n",
               disturbance.text,
               1e3 * waiting,
-              median(ways[true].most),
+              most,
               1e3 * free,
-              median(ways[false].fewest),
-              median(ways[false].most),
+              free_fewest,
+              free_most,
               waiting / free);
+        csv << '"' << disturbance.text << "\"," << 1e3 * waiting << ',' << most << ',' << 1e3 * free << ',' << free_fewest << ',' << free_most << ','
+            << waiting / free << '\n';
       }
+  }
+
+  /** One for each rank of a host, in turns. @throws DeviceError if there is none. */
+  void select_gpu()
+  {
+    MPI_Comm host;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
+    const int n_gpus = device::n_devices(), n_on_host = size_of(host), on_host = rank_in(host);
+    MPI_Comm_free(&host);
+    device::select(n_gpus > 0 ? on_host % n_gpus : 0);
+    print("%d GPUs, %s%s\n", n_gpus, device::info(0).name.c_str(), n_on_host > n_gpus ? "; ranks SHARE GPUs, which times them in turns" : "");
   }
 
   /** Half of the time there and back between the first two ranks. */
@@ -364,6 +447,8 @@ int main(int argc, char **argv)
   app.add_option("--local-iterations", settings.local_iterations, "local iterations a global one")->check(CLI::PositiveNumber);
   app.add_option("--test-every", settings.test_every, "global iterations between two tests of the residual")->check(CLI::PositiveNumber);
   app.add_option("--tolerance", settings.tolerance, "of the residual, relative to b")->check(CLI::Range(1e-12, 0.5));
+  app.add_option("--backend", settings.backend, "host: a thread a rank; cuda: a GPU a rank")->check(CLI::IsMember({"host", "cuda"}));
+  app.add_option("--csv", settings.csv, "file for the table, which scripts/plot_study draws");
   app.add_option("--runs", settings.runs, "solves of each kind, in turns")->check(CLI::PositiveNumber);
   int code = 0;
   try
@@ -372,6 +457,8 @@ int main(int argc, char **argv)
       if (n_ranks < 2)
         throw InvalidInput("there is one rank\n  expected: several (mpirun -n 2 waiting_ranks)");
       print("%d ranks, %u cores\n", n_ranks, std::thread::hardware_concurrency());
+      if (settings.on_device())
+        select_gpu();
       measure_disturbances(settings);
       measure_messages();
     }

@@ -151,7 +151,7 @@ class PlotStudy(unittest.TestCase):
         module = load_script("plot_study")
         module.import_matplotlib()
         kept = []
-        module.draw_imbalance(type("Kept", (), {"save": lambda self, figure, name: kept.append((name, figure))})(), *module.read_imbalance(path))
+        module.draw_tables(type("Kept", (), {"save": lambda self, figure, name: kept.append((name, figure))})(), path)
         (name, figure), = kept
         axes, text = figure.axes
         self.assertEqual(name, "imbalance")
@@ -164,6 +164,21 @@ class PlotStudy(unittest.TestCase):
         path.write_text("a\nb,c\n1,2\n\n")
         self.assertIn("has no table with a column 'slow-down seen'", self.call_with(path, 1))
         self.assertIn("cannot be read", self.call_with(self.folder / "none.csv", 1))
+
+    def test_ranks_that_wait_and_that_do_not(self):
+        path = self.folder / "ranks.csv"
+        path.write_text('"2 ranks, a thread each"\ndisturbance,waiting (ms),iterations of waiting,not waiting (ms),fewest iterations of not waiting,'
+                        'most iterations of not waiting,waiting / not waiting\n"none",10,260,8,240,300,1.25\n"a link",300,260,100,980,990,3\n')
+        module = load_script("plot_study")
+        module.import_matplotlib()
+        kept = []
+        module.draw_tables(type("Kept", (), {"save": lambda self, figure, name: kept.append((name, figure))})(), path)
+        (name, figure), = kept
+        axes, = figure.axes
+        self.assertEqual((name, axes.get_title()), ("waiting_ranks", "2 ranks, a thread each"))
+        self.assertEqual([[bar.get_width() for bar in bars] for bars in axes.containers], [[10, 300], [8, 100]])
+        self.assertEqual([label.get_text() for label in axes.get_yticklabels()], ["none", "a link"])
+        self.assertEqual([text.get_text() for text in axes.texts], ["1.25", "3.00"])
 
     def test_bad_input(self):
         (self.folder / "study_history.csv").unlink()
