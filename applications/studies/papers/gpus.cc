@@ -248,6 +248,58 @@ namespace leopard::studies
                 rows,
                 report);
     }
+
+    /**
+     * The time to a residual of 1e-2 over the part of the last GPU that is taken away. Predicted from the row without:
+     * f times as long, waiting and not, where the slow GPU takes f times as long and needs as many iterations.
+     */
+    void study_slow_gpu(const Problem &problem, const Settings &settings, int n_gpus, Report &report)
+    {
+      constexpr double        tolerance = 1e-2;
+      const BlockAsyncOptions options   = async(settings, settings.block_size_or(256), settings.local_iterations_or(5));
+      const Measuring         measuring(
+        [&](const SeveralGpusOptions &gpus) { return make_several_gpus(problem.A, options, gpus); }, problem.A.n_rows, settings);
+      Table    table(problem.name + ": to " + cell(tolerance, "%.0e") + " on " + std::to_string(n_gpus) + " GPUs, medians of " +
+                    std::to_string(settings.runs_or(3, 5)) + " runs",
+                  {"part of a GPU taken",
+                      "fair slow-down",
+                      "slow-down seen",
+                      "without waiting (ms)",
+                      "predicted",
+                      "iterations of the slow GPU",
+                      "with waiting (ms)",
+                      "predicted, waiting",
+                      "iterations, waiting",
+                      "waiting over not waiting"});
+      Measured whole_free, whole_waiting;
+      double   wins_from = nan;
+      for (const double taken : {0., 0.25, 0.5, 0.75})
+        {
+          const auto     measured = [&](bool waits) { return measuring.measure({GpuExchange::halo, waits, n_gpus, {}, taken}, 400, 4, tolerance); };
+          const Measured free = measured(false), waiting = measured(true);
+          if (taken == 0.)
+            {
+              whole_free    = free;
+              whole_waiting = waiting;
+            }
+          const double slow_down = waiting.iteration / whole_waiting.iteration;
+          if (std::isnan(wins_from) && free.to_tolerance < waiting.to_tolerance)
+            wins_from = slow_down;
+          table.add_row({cell(taken, "%.2f"),
+                         cell(1. / (1. - taken), "%.2f"),
+                         cell(slow_down, "%.2f"),
+                         cell(1e3 * free.to_tolerance, "%.2f"),
+                         cell(1e3 * slow_down * whole_free.to_tolerance, "%.2f"),
+                         cell(free.iterations, "%.0f"),
+                         cell(1e3 * waiting.to_tolerance, "%.2f"),
+                         cell(1e3 * slow_down * whole_waiting.to_tolerance, "%.2f"),
+                         cell(waiting.iterations, "%.0f"),
+                         cell(waiting.to_tolerance / free.to_tolerance, "%.2f")});
+        }
+      report.add(table);
+      report.say(problem.name + ": not waiting wins from a slow-down of " + (whole_free.to_tolerance < whole_waiting.to_tolerance ? "1.00" : "none") +
+                 " on as predicted, of " + (std::isnan(wins_from) ? "none that was seen" : cell(wins_from, "%.2f")) + " as measured");
+    }
   } // namespace
 
   namespace
@@ -348,6 +400,18 @@ namespace leopard::studies
                         {row.waiting / row.free},
                         measured,
                         row.slow_down > 1.5 ? "" : "the matrix does not need the half that was taken: " + measured);
+  }
+
+  void study_imbalance_of_gpus(const Settings &settings, Report &report)
+  {
+    const int n_gpus = settings.gpus > 0 ? std::min(settings.gpus, device::n_devices()) : device::n_devices();
+    if (n_gpus < 2)
+      throw InvalidInput("--backend is cuda, and there " + std::string(n_gpus == 1 ? "is one GPU" : "are no GPUs") +
+                         "\n  expected: several, one of which is slowed, or --backend host");
+    report.say("imbalance: " + std::to_string(n_gpus) + " GPUs, " + machine(settings) +
+               ", multiprocessors of the last one taken away\n(no numbers were published; seen: of an iteration that waits)");
+    for (const std::string &name : settings.matrices_or({"five-point-1024", "five-point-2048"}))
+      study_slow_gpu(load_problem(name, settings), settings, n_gpus, report);
   }
 
   void study_gpus(const Settings &settings, Report &report)

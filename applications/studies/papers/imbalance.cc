@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What waiting costs where threads are not equally fast: host threads with other work on the same cores.
+// What waiting costs where threads are not equally fast: host threads with other work on the same cores. GPUs: gpus.cc.
 #include "busy_processes.h"
 #include "imbalance_model.h"
 #include "sample_statistics.h"
@@ -151,11 +151,11 @@ namespace leopard::studies
 
   void study_imbalance(const Settings &settings, Report &report)
   {
-    if (settings.backend == "cuda")
-      throw InvalidInput("--backend is cuda, and this study is for host threads\n  expected: host, or automatic, which is host in this study");
     if (settings.schedule != "automatic" && settings.schedule != "chaotic")
       throw InvalidInput("--schedule is " + settings.schedule +
                          ", and this study compares chaotic with synchronous\n  expected: automatic or chaotic");
+    if (settings.backend == "cuda")
+      return study_imbalance_of_gpus(settings, report);
     Settings on_host = settings;
     on_host.backend  = "host";
     report.say("imbalance: " + machine(on_host) + ", beside 0 to " + std::to_string(most_busy) + " busy processes" +

@@ -136,6 +136,7 @@ namespace leopard::studies
   void study_taxonomy(const Settings &settings, Report &report);
   void study_divergence(const Settings &settings, Report &report);
   void study_imbalance(const Settings &settings, Report &report);
+  void study_imbalance_of_gpus(const Settings &settings, Report &report); ///< of it, with --backend cuda
   void study_copies(const Settings &settings, Report &report);
   void study_gpus(const Settings &settings, Report &report);
   void study_faults(const Settings &settings, Report &report);
