@@ -23,16 +23,15 @@ REFINEMENT, OVERLAP = "2026-11-23_h200_refinement.md", "2026-11-25_h200_overlap.
 SMOOTHERS, PATTERNS = "2026-11-21_h200_smoothers.md", "2026-11-21_h200_patterns.md"
 ABSENT = ("fv2", "s1rmt3m1")
 NO_MATRIX = "needs matrices of the collection that are not here"
-GPUS, ENERGY = "2026-11-25_h100_several_gpus.md", "2026-11-25_h100_energy.md"
+GPUS, ENERGY, WAITS = "2026-11-25_h100_several_gpus.md", "2026-11-28_h200_energy.md", "2026-11-25_h100_energy.md"
 GENERATED = ("Matrices of the collection that are not here are generated ones of their kind, and smaller (sizes: T section 5.3), so "
              "that printed and measured times, joules and iterations are of different matrices. A measurement takes a second "
-             "here instead of ten, for want of time; what one is worth stands at T Figure 5.2.")
+             "here, so that all runs in eight minutes; larger matrices, ten seconds each, are in benchmarks/results/" + ENERGY + ". "
+             "What one is worth stands at T Figure 5.2.")
 JOULES = "A watt-hour is 3600 joules. A dash: that energy cannot be read on this machine, or is not printed."
 POINTS = "Drawn of the accuracies that the output has, joined by lines; so are T Figures 4.32 to 4.37."
 TO_12 = "Here to 1e-12; the papers' axes end near 1e-15, and for which accuracy the claims are meant is not printed."
-ALTERNATES = ("Chem97ZtZ: with five sweeps the residual after an odd number of iterations is several times that after an even one. "
-              "Programs before the commit 454e610 planned further corrections by the last few iterations of the first one alone, which could "
-              "make the second many times as long as needed: a weakness of theirs, not of a precision.")
+ALTERNATES = "Chem97ZtZ: with five sweeps the residual after an odd number of iterations is several times that after an even one."
 OUTER = ("global iterations of the one are compared with corrections of the other, which are some iterations each: nothing could "
          "have refuted it")
 COUNTS = "The papers' curves of the residual are drawn as what is needed to reach an accuracy."
@@ -474,7 +473,7 @@ THESIS = (
          see=(ENERGY,), tables=(Made("energy", "Matrices of Tables 5.1 to 5.5", tables.stand_ins,
                                      ("matrix", "published rows", "entries", "here", "rows", "entries")),)),
     undecided("T section 5.3.3", "50 and 74 us until a host sleeps or wakes", "the seconds of whole solves are compared, at T "
-              "section 5.3, and not single waits", see=(ENERGY,)),
+              "section 5.3, and not single waits", see=(WAITS,)),
     *(item(f"T Table 5.{n}", what, ("energy", OfStandIns(f"T Table 5.{n}", gpu="^")), see=(ENERGY,), tables=shown,
            note=f"{GENERATED} {JOULES}" + (f" {UNMEASURED}" if n < 4 else ""))
       for n, what, shown in (
