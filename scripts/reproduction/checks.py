@@ -410,6 +410,21 @@ def iteration_seconds(result):
     return lines
 
 
+def few_iterations(result):
+    """T section 4.4.3: of the ten iterations of iteration-times."""
+    def digits_a_second(method):
+        path = f"trefethen-{method}-{COUNTS[0]}"
+        if not (result.folder / f"{path}.txt").exists():
+            return math.nan, math.nan
+        left = number(r"^residual.* = ([0-9.eE+-]+),", result.text(f"{path}.txt"))
+        return quotient(gain(left), seconds_of_solve(result, path)), left
+    (ours, left), (of_gauss_seidel, left_of_it) = digits_a_second("async-5"), digits_a_second("gauss-seidel")
+    ratio = quotient(ours, of_gauss_seidel)
+    return [on_gpu(result, decide_times(
+        f"Trefethen_2000: for few iterations ({COUNTS[0]}) async-(5) gains no more digits a second than Gauss-Seidel on a processor",
+        [ours, of_gauss_seidel], [ratio], f"{g(ratio, 3)} times as many; residuals {g(left, 3)} and {g(left_of_it, 3)}", most=1))]
+
+
 # --- matrices ---------------------------------------------------------------------------------------------------------
 
 
