@@ -148,6 +148,16 @@ namespace leopard
       }
   }
 
+  std::string LinearSolverParameters::how_to_repeat() const
+  {
+    std::string changes = "'Linear solver/Schedule = " + std::string(backend == "cuda" ? "synchronous'" : "replay'");
+    if (!wait_for_ghosts && can_go_without_waiting())
+      changes += " with 'Linear solver/Wait for ghosts = true'";
+    if (has_smoother() && !multigrid.options.wait_for_ghosts)
+      changes += " with 'Multigrid/Wait for ghosts = true'";
+    return changes + " makes them equal";
+  }
+
   std::string LinearSolverParameters::why_not_on_device() const
   {
     if (method == "direct")
