@@ -364,6 +364,10 @@ namespace leopard
   Diffusion Turing::read_diffusion(dealii::ParameterHandler &prm, const std::string &field, bool may_be_zero) const
   {
     const std::string scalar = "Diffusion " + field, tensor = "Diffusion tensor " + field;
+    if (is_named("t", prm.get(scalar)))
+      throw Error("'Turing/" + scalar + "' is '" + prm.get(scalar) +
+                  "', which names the time t\n  expected: a positive number, or an expression in x, " +
+                  "y, z; what is to change with time goes into 'Turing/Cross-diffusion " + field + " = " + field + ": ...', which is added to it");
     if (prm.get(tensor).empty())
       return Diffusion("Turing/" + scalar, prm.get(scalar), constants, pictures, may_be_zero);
     if (!prm.get(scalar).empty())
@@ -376,7 +380,9 @@ namespace leopard
     const auto is_given = [&](const std::string &field) { return !(prm.get("Diffusion " + field) + prm.get("Diffusion tensor " + field)).empty(); };
     const std::string kappa = prm.get("kappa");
     if (is_named("t", kappa))
-      throw Error("'Turing/kappa' is '" + kappa + "', which names the time t\n  expected: a number, or an expression in x, y, z");
+      throw Error("'Turing/kappa' is '" + kappa +
+                  "', which names the time t\n  expected: a number, or an expression in x, y, z; what is to change with "
+                  "time goes into 'Turing/Cross-diffusion v = v: ...', which is added to the diffusion of v");
     if (is_given("v") && !is_number(kappa, kinetics->default_kappa()))
       throw Error("'Turing/Diffusion v' and 'Turing/kappa' are given\n  expected: one of the two");
     const Diffusion of_u = is_given("u") ? read_diffusion(prm, "u", is_given("v")) : Diffusion(1.); // kappa is against that of u
