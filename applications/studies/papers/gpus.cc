@@ -282,8 +282,8 @@ namespace leopard::studies
               whole_free    = free;
               whole_waiting = waiting;
             }
-          const double slow_down = waiting.iteration / whole_waiting.iteration;
-          if (std::isnan(wins_from) && free.to_tolerance < waiting.to_tolerance)
+          const double slow_down = waiting.iteration / whole_waiting.iteration, gain = waiting.to_tolerance / free.to_tolerance;
+          if (std::isnan(wins_from) && gain > 1.)
             wins_from = slow_down;
           table.add_row({cell(taken, "%.2f"),
                          cell(1. / (1. - taken), "%.2f"),
@@ -294,11 +294,12 @@ namespace leopard::studies
                          cell(1e3 * waiting.to_tolerance, "%.2f"),
                          cell(1e3 * slow_down * whole_waiting.to_tolerance, "%.2f"),
                          cell(waiting.iterations, "%.0f"),
-                         cell(waiting.to_tolerance / free.to_tolerance, "%.2f")});
+                         cell(gain, "%.2f")});
         }
       report.add(table);
-      report.say(problem.name + ": not waiting wins from a slow-down of " + (whole_free.to_tolerance < whole_waiting.to_tolerance ? "1.00" : "none") +
-                 " on as predicted, of " + (std::isnan(wins_from) ? "none that was seen" : cell(wins_from, "%.2f")) + " as measured");
+      report.say(problem.name + ": not waiting wins from a slow-down of " +
+                 (whole_waiting.to_tolerance / whole_free.to_tolerance > 1. ? "1.00" : "none") + " on as predicted, of " +
+                 (std::isnan(wins_from) ? "none that was seen" : cell(wins_from, "%.2f")) + " as measured");
     }
   } // namespace
 
