@@ -505,6 +505,42 @@ namespace
     EXPECT_EQ(refinement("five-point-12", good_curves("fv1")).text, "");
   }
 
+  TEST(Precision_findings, can_each_be_another_one)
+  {
+    using V         = ChoiceVerdict;
+    const auto with = [](bool is_mixed, const std::vector<double> &in_double, const std::vector<double> &mixed) {
+      return PrecisionChoice{"A", is_mixed, in_double, mixed};
+    };
+    const auto of = [&](bool is_mixed, const std::vector<double> &in_double, const std::vector<double> &mixed) {
+      return verdict_of(with(is_mixed, in_double, mixed));
+    };
+    EXPECT_EQ(of(true, {1.}, {0.5}), V::right);
+    EXPECT_EQ(of(true, {1.}, {1.09}), V::right);
+    EXPECT_EQ(of(true, {1.}, {1.11}), V::wrong);
+    EXPECT_EQ(of(false, {1.}, {2.}), V::right);
+    EXPECT_EQ(of(false, {1.}, {0.92}), V::right);
+    EXPECT_EQ(of(false, {1.}, {0.9}), V::wrong);
+    EXPECT_EQ(of(true, {1., 1., 1.}, {0.5, 0.6, 1.2}), V::runs_differ); // one run says the contrary
+    EXPECT_EQ(of(false, {1., 1., 0.5}, {0.8, 0.8, 0.8}), V::runs_differ);
+    EXPECT_EQ(of(true, {1.}, {}), V::wrong);
+    EXPECT_EQ(of(true, {}, {1.}), V::right);
+    EXPECT_EQ(of(false, {}, {1.}), V::wrong);
+    EXPECT_EQ(of(false, {}, {}), V::none_converges);
+    EXPECT_EQ(of(true, {1.}, {NAN}), V::wrong);
+    EXPECT_EQ(of(true, {NAN}, {1.}), V::wrong);
+
+    const PrecisionChoice right = with(true, {1.}, {0.5}), wrong = with(false, {1.}, {0.5}), none = with(false, {}, {});
+    const auto judged = [](const std::vector<PrecisionChoice> &choices) { return Said([&](Report &report) { judge_choices(choices, report); }); };
+    std::vector<PrecisionChoice> all(9, right);
+    all.insert(all.end(), {wrong, none});
+    EXPECT_EQ(judged(all).of("for nine of ten"), holds);
+    EXPECT_NE(judged(all).text.find("right for 9 of 10, not of A; 1 more decide"), std::string::npos) << judged(all).text;
+    all.push_back(wrong);
+    EXPECT_EQ(judged(all).of("for nine of ten"), not_so);
+    EXPECT_EQ(judged({none}).of("for nine of ten"), open);
+    EXPECT_EQ(judged({}).of("for nine of ten"), open);
+  }
+
   TEST(Refinement_findings, of_corrections_can_each_be_another_one)
   {
     EXPECT_EQ(corrections_for(1e-12, 1e-6), 2);

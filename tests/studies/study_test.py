@@ -21,6 +21,7 @@ STUDIES = {
     "theta": ["--matrix", "trefethen-200", "--block-size", "28"],
     "mesh-blocks": ["--size", "8", "--runs", "1", "--block-size", "14"],
     "refinement": ["--matrix", "five-point-12,trefethen-60", "--runs", "1", "--block-size", "16"],
+    "precision": ["--matrix", "five-point-12,random-60", "--runs", "1", "--block-size", "16"],
     "overlap": ["--size", "12", "--runs", "3"],
     "taxonomy": ["--matrix", "five-point-12,trefethen-60", "--runs", "1", "--block-size", "16"],
     "faults": ["--matrix", "five-point-12,trefethen-60", "--runs", "2", "--block-size", "16"],
@@ -183,7 +184,7 @@ with tempfile.TemporaryDirectory() as folder:
         wait_until(lambda: not started(), f"imbalance: busy processes are left behind by {how.name}")
     verdicts("imbalance", "--matrix", "five-point-12", "--runs", "1", schedule="automatic", **{"alone, ": OPEN, "waiting makes a global iteration longer": OPEN})
     matrix("imbalance", pairs(1.5, 4), 8)  # diverges
-    for options, words in ((["--backend", "cuda"], "is for host threads"), (["--schedule", "synchronous"], "--schedule is synchronous"),
+    for options, words in ((["--backend", "cuda", "--gpus", "1"], "--backend is cuda, and there "), (["--schedule", "synchronous"], "--schedule is synchronous"),
                            (["--matrix", "imbalance", "--matrices", folder], "the relative residual within")):
         result = run("imbalance", *options)
         check(result.returncode == 1 and words in result.stderr and "expected: " in result.stderr, f"imbalance {options}: {result.stderr}")

@@ -29,6 +29,7 @@ namespace
     {"theta", "theta-dependent local iterations (Table 4.9, Figures 4.21, 4.22)", leopard::studies::study_theta},
     {"mesh-blocks", "Blocks adapted to the mesh (Figures 4.24 to 4.26)", leopard::studies::study_mesh_blocks},
     {"refinement", "Iterative refinement, synchronous and block-asynchronous (Figures 4.31 to 4.37)", leopard::studies::study_refinement},
+    {"precision", "The a-priori choice of the precision, beside times (refinement paper, section 5)", leopard::studies::study_precision},
     {"overlap", "Overlap of blocks, triangular factors (overlap paper, Figures 2 to 5, 8, 9, Table 1)", leopard::studies::study_overlap},
     {"taxonomy", "The classes of two-stage iterations (Table 3.1)", leopard::studies::study_taxonomy},
     {"divergence", "Schedules that converge and diverge (Theorems 3.2.2 to 3.2.6)", leopard::studies::study_divergence},
@@ -50,10 +51,10 @@ namespace
     app.add_option("--schedule", settings.schedule, "automatic, chaotic, synchronous, or replay (host); automatic: chaotic")
       ->check(CLI::IsMember({"automatic", "chaotic", "synchronous", "replay"}));
     app.add_option("--matrices", settings.matrices, "folder of fv1.mtx.gz, fv3.mtx.gz, ...; else the variable LEOPARD_MATRICES");
-    app.add_option(
-      "--matrix",
-      settings.matrix,
-      "names, with commas: fv1, fv3, Chem97ZtZ, ...; generated: trefethen, trefethen-N, five-point-N, seven-point-N, circuit-N, elasticity-N");
+    app.add_option("--matrix",
+                   settings.matrix,
+                   "names, with commas: fv1, fv3, Chem97ZtZ, ...; generated: trefethen, trefethen-N, five-point-N, seven-point-N, circuit-N, "
+                   "elasticity-N, random-N");
     app.add_option("--runs", settings.runs, "runs to take the statistics or the median of; 0: what the study takes by itself")
       ->check(CLI::NonNegativeNumber);
     app.add_option("--seed", settings.seed, "of everything that is chosen at random");

@@ -3,26 +3,22 @@
 // block-asynchronous refinement (section 4.13, Figures 4.34 to 4.37).
 #include "published.h"
 #include "refinement_judge.h"
+#include "refinement_runs.h"
 #include "sample_statistics.h"
 #include "study.h"
 
 #include <solvers/base/norms.h>
-#include <solvers/base/stopwatch.h>
-#include <solvers/refinement/precision_choice.h>
-#include <solvers/refinement/refinement.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 namespace leopard::studies
 {
   namespace
   {
-    constexpr double not_known     = std::numeric_limits<double>::quiet_NaN();
-    constexpr int    wanted_digits = 12; ///< of the residual
+    constexpr int wanted_digits = 12; ///< of the residual
 
     /** The one with the median, of curves of a run each. */
     Curve of_runs(std::vector<Curve> runs)
@@ -31,14 +27,12 @@ namespace leopard::studies
       Curve result = runs[runs.size() / 2];
       result.needed.clear();
       result.seconds.clear();
-      result.tested.clear();
       for (const Curve &run : runs)
         {
           result.converged        = result.converged && run.converged;
           result.most_corrections = std::max(result.most_corrections, run.n_corrections);
           result.needed.push_back(run.needed[0]);
           result.seconds.push_back(run.seconds[0]);
-          result.tested.insert(result.tested.end(), run.tested.begin(), run.tested.end());
         }
       return result;
     }
@@ -67,44 +61,20 @@ namespace leopard::studies
         if (reached.converged)
           experiment->iterate(reached.at.back()); // without tests
         curve.seconds = {now() - start};
-        StoppingCriteria criteria;
-        criteria.relative_tolerance = task.tolerance;
-        criteria.max_iterations     = task.most;
-        if (reached.converged)
-          curve.tested = {experiment->solve(criteria).seconds};
         return curve;
       };
-    }
-
-    /** With vectors where the refinement wants them, from x = 0. */
-    template <typename Number>
-    RefinementResult solve(Refinement<Number> &refinement, const std::vector<double> &b, double &seconds)
-    {
-      const bool           on_device = refinement.memory_space() == MemorySpace::device;
-      std::vector<double>  host_x(on_device ? 0 : b.size(), 0.);
-      DeviceVector<double> device_x(on_device ? b.size() : 0), device_b(on_device ? b.size() : 0);
-      if (on_device)
-        device_b.copy_from_host(b.data());
-      const double     start  = now();
-      RefinementResult result = on_device ? refinement.solve(device_x.data(), device_b.data()) : refinement.solve(host_x.data(), b.data());
-      seconds                 = now() - start;
-      return result;
     }
 
     template <typename Number>
     Solver refine(const Task &task, const std::string &name, const BlockAsyncOptions &options)
     {
       RefinementOptions how;
-      how.tolerance         = task.tolerance;
-      how.max_iterations    = task.most;
-      const auto make_inner = [&](const CrsMatrix<Number> &A) {
-        return make_inner_solver(std::shared_ptr<Relaxation<Number>>(std::make_shared<BlockAsync<Number>>(A, options)));
-      };
-      const std::shared_ptr<Refinement<Number>> refinement =
-        make_refinement<Number>(task.problem.A, make_inner, how, options.backend, options.n_threads);
+      how.tolerance                                        = task.tolerance;
+      how.max_iterations                                   = task.most;
+      const std::shared_ptr<Refinement<Number>> refinement = make_refinement_with_async<Number>(task.problem.A, options, how);
       return [&task, name, refinement] {
         double                 seconds = 0.;
-        const RefinementResult found   = solve(*refinement, task.problem.b, seconds);
+        const RefinementResult found   = solve_by(*refinement, task.problem.b, seconds);
         Curve                  curve{name, found.converged(), {0.}};
         for (const double residual : found.history)
           curve.residuals.push_back(residual / found.history.front()); // x = 0: the first one is b
@@ -193,67 +163,10 @@ namespace leopard::studies
         }
       report.add(levels);
     }
-
-    /** The choice that leopard-solve --precision automatic makes, beside what was measured. */
-    class Choices
-    {
-    public:
-      void add(const Task &task, const Curves &curves)
-      {
-        const BlockAsyncOptions  options   = async(task.settings, task.settings.block_size_or(512), task.settings.local_iterations_or(5));
-        const PredictedPrecision predicted = predict_precision(task.problem.A, options, task.tolerance);
-        const double             plain     = curves.plain.converged ? median(curves.plain.tested) : not_known;
-        const auto               measured  = [&](const Curve &c) { return c.converged ? c.time() / plain : std::numeric_limits<double>::infinity(); };
-        const auto [least, most]           = extremes(curves.mixed.seconds);
-        const auto [least_plain, most_plain] = extremes(curves.plain.converged ? curves.plain.tested : curves.plain.seconds);
-        const auto good                      = [&](double ratio) { return predicted.is_mixed() ? ratio < 1.05 : ratio > 0.95; };
-        const bool is_right                  = good(measured(curves.mixed));
-        const bool decided =
-          curves.plain.converged && (!curves.mixed.converged || (good(least / most_plain) == is_right && good(most / least_plain) == is_right));
-        n += decided ? 1 : 0;
-        n_right += decided && is_right ? 1 : 0;
-        const auto ratio = [](double value) { return std::isfinite(value) ? cell(value, "%.2f") : "-"; };
-        table.add_row({task.problem.name,
-                       ratio(predicted.seconds_refined / predicted.seconds_double),
-                       ratio(measured(curves.in_double)),
-                       ratio(predicted.seconds_mixed / predicted.seconds_double),
-                       ratio(measured(curves.mixed)),
-                       ratio(1e3 * predicted.seconds_double),
-                       ratio(1e3 * plain),
-                       predicted.is_mixed() ? "mixed" : "double",
-                       !decided   ? "runs differ"
-                       : is_right ? "yes"
-                                  : "no",
-                       predicted.reason});
-      }
-
-      void finish(Report &report) const
-      {
-        report.add(table);
-        report.say("--precision automatic: the choice was right (within 5 percent) for " + cell(n_right) + " of " + cell(n) +
-                   " matrices, on which runs agree");
-      }
-
-    private:
-      Table table{"A-priori choice of the precision (R, section 5: an open question), times against plain async in double, which tests its residual "
-                  "every ten iterations",
-                  {"matrix",
-                   "double refined: predicted",
-                   "measured",
-                   "mixed: predicted",
-                   "measured",
-                   "plain (ms): predicted",
-                   "measured",
-                   "choice",
-                   "right",
-                   "why"}};
-      int   n = 0, n_right = 0;
-    };
   } // namespace
 
   void study_refinement(const Settings &settings, Report &report)
   {
-    Choices   choices;
     const int runs = settings.runs_or(3, 10);
     report.say(
       "refinement: " + machine(settings) + ", blocks of " + std::to_string(settings.block_size_or(512)) +
@@ -270,8 +183,6 @@ namespace leopard::studies
         const Curves  curves = measure(task);
         tabulate(task, curves, report);
         judge_refinement(name, task.tolerance, curves, report);
-        choices.add(task, curves);
       }
-    choices.finish(report);
   }
 } // namespace leopard::studies

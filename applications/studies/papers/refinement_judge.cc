@@ -49,6 +49,60 @@ namespace leopard::studies
     return are_accuracies ? static_cast<int>(std::min(1e9, std::ceil(std::log(accuracy) / std::log(inner_accuracy) - 1e-9))) : 0;
   }
 
+  ChoiceVerdict verdict_of(const PrecisionChoice &choice)
+  {
+    const std::vector<double> &chosen = choice.is_mixed ? choice.mixed : choice.in_double, &other = choice.is_mixed ? choice.in_double : choice.mixed;
+    if (chosen.empty())
+      return other.empty() ? ChoiceVerdict::none_converges : ChoiceVerdict::wrong;
+    if (other.empty())
+      return ChoiceVerdict::right;
+    const auto is_right            = [](double of_chosen, double of_other) { return reached(of_chosen, (1. + precision_tolerance) * of_other); };
+    const auto [least, most]       = extremes(chosen);
+    const auto [least_of, most_of] = extremes(other);
+    const bool right               = is_right(median(chosen), median(other));
+    if (is_right(least, most_of) != right || is_right(most, least_of) != right)
+      return ChoiceVerdict::runs_differ;
+    return right ? ChoiceVerdict::right : ChoiceVerdict::wrong;
+  }
+
+  std::string to_string(ChoiceVerdict verdict)
+  {
+    switch (verdict)
+      {
+        case ChoiceVerdict::right:
+          return "yes";
+        case ChoiceVerdict::wrong:
+          return "no";
+        case ChoiceVerdict::runs_differ:
+          return "runs differ";
+        case ChoiceVerdict::none_converges:
+          break;
+      }
+    return "none converges";
+  }
+
+  void judge_choices(const std::vector<PrecisionChoice> &choices, Report &report)
+  {
+    constexpr double enough = 0.9;
+    int              n = 0, n_right = 0;
+    std::string      wrong;
+    for (const PrecisionChoice &choice : choices)
+      {
+        const ChoiceVerdict verdict = verdict_of(choice);
+        n += verdict == ChoiceVerdict::right || verdict == ChoiceVerdict::wrong ? 1 : 0;
+        n_right += verdict == ChoiceVerdict::right ? 1 : 0;
+        if (verdict == ChoiceVerdict::wrong)
+          wrong += (wrong.empty() ? ", not of " : ", ") + choice.matrix;
+      }
+    const std::string within = cell(100. * precision_tolerance, "%.0f") + " percent";
+    report.decide("R section 5, an open question",
+                  "the precision chosen a priori is the faster one, or within " + within + " of it, for nine of ten matrices at least",
+                  n_right >= enough * n,
+                  "right for " + cell(n_right) + " of " + cell(n) + wrong + "; " + cell(static_cast<int>(choices.size()) - n) +
+                    " more decide nothing, as runs differ or none converges",
+                  n > 0 ? "" : "there is no matrix whose runs agree");
+  }
+
   namespace
   {
     const Limits to_10_percent{0.9, 1.1};

@@ -17,7 +17,6 @@ namespace leopard::studies
     std::vector<double> at = {}, residuals = {};            ///< global iterations, of all corrections; ||b - A x|| / ||b||
     int                 n_corrections = 0, n_predicted = 0; ///< of a refinement
     int                 most_corrections = 0;               ///< of all runs
-    std::vector<double> tested           = {};              ///< and time with a test every ten iterations, of a relaxation
     std::vector<double> needed = {}, seconds = {};          ///< of all runs: global iterations to the tolerance, and time
 
     /** Global iterations to this residual, interpolated; infinitely many where it is not reached. */
@@ -45,6 +44,31 @@ namespace leopard::studies
 
   /** Thesis, equation 2.10: ceil(log(eps) / log(eps_inner)); 0 where one of them is no number between 0 and 1. */
   int corrections_for(double accuracy, double inner_accuracy);
+
+  /** What --precision automatic chooses for a matrix, and what both take. */
+  struct PrecisionChoice
+  {
+    std::string         matrix;
+    bool                is_mixed;         ///< what was chosen
+    std::vector<double> in_double, mixed; ///< seconds of each run; empty where it does not converge
+  };
+
+  enum class ChoiceVerdict
+  {
+    right, ///< in the time of the faster one, or within precision_tolerance of it
+    wrong, ///< slower, or without convergence where the other one converges
+    runs_differ,
+    none_converges
+  };
+
+  constexpr double precision_tolerance = 0.1; ///< by as much double may be slower before mixed is chosen
+
+  /** By the medians, unless the runs that differ most say otherwise. What is no number is never right. */
+  ChoiceVerdict verdict_of(const PrecisionChoice &choice);
+  std::string   to_string(ChoiceVerdict verdict);
+
+  /** How often the choice is right, of the matrices that decide. */
+  void judge_choices(const std::vector<PrecisionChoice> &choices, Report &report);
 
   /** Thesis, sections 2.2, 4.12 and 4.13: of the matrices it has; of others nothing. */
   void judge_refinement(const std::string &matrix, double tolerance, const Curves &curves, Report &report);

@@ -70,6 +70,8 @@ namespace leopard::studies
         return circuit_matrix(n, settings.seed);
       if (const int n = order_after("elasticity", name); n > 0)
         return Elasticity{3, {n, n, n}}.matrix();
+      if (const int n = order_after("random", name); n > 0)
+        return random_dominant_matrix(n, 6, 0.9, settings.seed);
       std::string tried;
       for (const char *ending : {".mtx.gz", ".mtx", "_reconstructed.mtx.gz"})
         {
@@ -80,7 +82,7 @@ namespace leopard::studies
         }
       throw InvalidInput("the matrix " + name + " is missing: there is none of " + tried +
                          "\n  expected: the folder of matrices in --matrices or the variable LEOPARD_MATRICES; trefethen, trefethen-N, "
-                         "five-point-N, seven-point-N, circuit-N and elasticity-N are generated");
+                         "five-point-N, seven-point-N, circuit-N, elasticity-N and random-N are generated");
     }
   } // namespace
 

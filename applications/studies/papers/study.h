@@ -50,7 +50,8 @@ namespace leopard::studies
 
   /**
    * "trefethen" (of order 2000) and "trefethen-N", "five-point-N" (N x N nodes, delta = 0.01), "seven-point-N" (N^3,
-   * delta = 0), "circuit-N" (N x N, circuit_matrix()) and "elasticity-N" (N^3 cells) are generated; any other
+   * delta = 0), "circuit-N" (N x N, circuit_matrix()), "elasticity-N" (N^3 cells) and "random-N" (N rows,
+   * random_dominant_matrix()) are generated; any other
    * NAME is read from NAME.mtx.gz, NAME.mtx or NAME_reconstructed.mtx.gz in the folder. @throws InvalidInput saying
    * where it was looked for.
    */
@@ -132,6 +133,7 @@ namespace leopard::studies
   void study_theta(const Settings &settings, Report &report);
   void study_mesh_blocks(const Settings &settings, Report &report);
   void study_refinement(const Settings &settings, Report &report);
+  void study_precision(const Settings &settings, Report &report);
   void study_overlap(const Settings &settings, Report &report);
   void study_taxonomy(const Settings &settings, Report &report);
   void study_divergence(const Settings &settings, Report &report);
