@@ -253,7 +253,7 @@ namespace leopard
     const MPI_Comm     comm    = u.get_mpi_communicator();
     const double      *m       = system.lumped_mass.begin();
     const unsigned int n_nodes = u.locally_owned_size() / n, coordinates_of_node = nodes.size() / std::max(1u, n_nodes);
-    std::string        text;
+    std::string        text = problem.coefficients_depend_on_time() ? problem.complaint_at(n_nodes, places(0, t)) : "";
     for (unsigned int begin = 0; begin < (problem.has_reaction() ? n_nodes : 0) && text.empty(); begin += nodes_at_once)
       {
         const unsigned int count = std::min(nodes_at_once, n_nodes - begin);

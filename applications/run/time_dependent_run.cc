@@ -279,8 +279,9 @@ namespace leopard
         const auto        at        = [&](double when) { return newton->complaint_of_reaction(integrator->solution(), when, false); };
         const std::string complaint = at(t);
         if (!complaint.empty() && (time.explicit_reaction() || !problem.reaction_depends_on_place() || !at(t + integrator->next_step_size()).empty()))
-          throw Error(complaint + ", the values that the run begins with" + expected_everywhere() +
-                      "\n  to try: an expression that has a finite value there (max(..., 0), if(...)), or other initial values");
+          throw Error(complaint.find('\n') < complaint.size() ? complaint : // of a coefficient
+                        complaint + ", the values that the run begins with" + expected_everywhere() +
+                          "\n  to try: an expression that has a finite value there (max(..., 0), if(...)), or other initial values");
       }
 
       /** @throws Error, on all ranks, if it is not defined at the values that the run begins with. */

@@ -16,8 +16,9 @@ namespace leopard
     if (const std::string here = newton.complaint_of_reaction(state.levels[0], state.time, true); !here.empty())
       return here;
     if (problem.reaction_depends_on_place()) // or on the time alone
-      if (const std::string later = newton.complaint_of_reaction(state.levels[0], state.time + state.attempted_step, true); !later.empty())
-        return later;
+      for (const double part : {1., 0.5})    // where steps evaluate it
+        if (const std::string later = newton.complaint_of_reaction(state.levels[0], state.time + part * state.attempted_step, true); !later.empty())
+          return later;
     const double unit = state.n_levels < 2 ? state.attempted_step : state.last_step;
     if (state.n_levels < 2)
       {

@@ -128,15 +128,16 @@ namespace leopard
                                                       {levels, control.n_levels, control.time, control.steps[0], stepper.attempted_step_size()},
                                                       u_new,
                                                       prediction);
+        const std::size_t line  = std::min(cause.find('\n'), cause.size()); // what a coefficient is expected to be stands behind it
         fused_failure =
-          (cause.empty() ? why_it_failed(reason) : cause + ",") + " in the step from time " + format("%.8g", control.time) + " with step size " +
-          format("%.4g", stepper.attempted_step_size()) + growth_of_solution() +
+          (cause.empty() ? why_it_failed(reason) : cause.substr(0, line) + ",") + " in the step from time " + format("%.8g", control.time) +
+          " with step size " + format("%.4g", stepper.attempted_step_size()) + growth_of_solution() +
           (cause.empty() ? std::string("\n  to try: ") +
                              (parameters.adaptive() ? reason == StopReason::blow_up ? "a smaller error tolerance, " : "a larger error tolerance, "
                                                     : "a smaller step, 'Time stepping/Step control = error-controlled', ") +
                              (parameters.exponential() ? "the scheme BDF2" : "'Time stepping/Engine = general' with gmres") +
                              "; a solution may blow up in finite time"
-                         : expected_everywhere() + advice_on_values(parameters, problem));
+                         : (line < cause.size() ? cause.substr(line) : expected_everywhere()) + advice_on_values(parameters, problem));
       }
     if (!fused_failure.empty() && stepper.totals().steps == before.steps)
       throw ConvergenceFailure(std::exchange(fused_failure, ""));
@@ -177,11 +178,6 @@ namespace leopard
       distribute(u_new);
     static_cast<reaction_diffusion::StepFigures &>(report) = last;
     check_values(now.time - last.step_size, last.step_size, report);
-    if (problem.coefficients_depend_on_time())
-      {
-        implicit_system.set_time(now.time);
-        implicit_system.check_coefficients();
-      }
     control.resume(now);
     control.order = last.order;
     levels[0].swap(u_new);

@@ -156,6 +156,15 @@ class SameEquations(Program):
                                (["Turing/gamma=1 + x - 400*t"], ["'1 + x - 400*t' of the entry 'Turing/gamma'", "at (0, 0)"])):
             self.failed_run(TINY, *settings, *later, says=says)
 
+    def test_what_is_negative_for_a_while(self):
+        """Between lines of the log, and finite: the step in which it is so fails, and the message has its time."""
+        settings = ["Turing/gamma=100*(1 + x) - 1e3*exp(-((t - 0.007)/0.0005)^2)", "Time stepping/End time=0.03", "Output/Log every=1000", "Output/Interval=0", "Turing/Perturbation=0.1"]
+        for more in (["Time stepping/Engine=fused"], ["Time stepping/Scheme=ETDRK4"], ["Time stepping/Engine=general"]):
+            self.failed_run(TINY, *settings, *more, says=["of the entry 'Turing/gamma' is -900 at (0, 0) and t = 0.007", "in the step from time 0.006", "a finite number >= 0 everywhere",
+                                                          "last good state: step 6"])
+        self.failed_run(TINY, *settings, "Time stepping/Engine=fused", "Time stepping/Step control=error-controlled", "Time stepping/Largest step=1e-3",
+                        says=["of the entry 'Turing/gamma' is -", "at (0, 0) and t = 0.006", "a finite number >= 0 everywhere"])
+
     def test_sweeps(self):
         runs = self.sweep(TINY, {"gamma": ["100", "100*(1 + x)"], "Diffusion v": ["10", "max(10, 20*x)"]}, "Turing/Diffusion u=1", "Time stepping/End time=2e-3")
         self.assertEqual(len(runs), 4)

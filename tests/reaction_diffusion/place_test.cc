@@ -207,6 +207,35 @@ namespace leopard::reaction_diffusion
     EXPECT_LT(largest_difference(found, whole), 1e-8);
   }
 
+  TEST_P(ReactionByNode, FailsInTheStepInWhichACoefficientIsNone)
+  {
+    // c (1 - u) with c = 1 - 1000 s (1 - s) where s = t - 0.5 is in (0, 1): negative at t = 0.6 and 1.4, say
+    TapeWriter          coefficient(1, {1., 1000., 0.5, 0.});
+    const std::uint16_t one = coefficient.constant(0), zero = coefficient.constant(3), s = coefficient.minus(0, coefficient.constant(2));
+    const std::uint16_t in      = coefficient.apply(Operation::maximum, zero, coefficient.times(s, coefficient.minus(one, s)));
+    coefficient.tape.outputs    = {coefficient.minus(one, coefficient.times(coefficient.constant(1), in))};
+    const ExpressionTape factor = product(one_where_allowed(coefficient.tape, 0.), coefficient.tape, 0);
+    const Triangles      triangles(9, 0.2, 3);
+    const auto           steps_done = [&](const auto &domain, Scheme scheme) {
+      StepperOptions options            = fixed_steps(GetParam(), scheme, 0.2);
+      options.kinetics                  = {"expressions", {}, 1., product(factor, logistic(1), 1)};
+      options.kinetics.n_further_inputs = 1;
+      options.diffusion                 = {1.};
+      Stepper      stepper(domain, options);
+      const Vector u(stepper.n_nodes(), 0.5);
+      stepper.start(u.data());
+      EXPECT_EQ(stepper.advance(10., 1000, 0.1), StopReason::blow_up);
+      return stepper.step_number();
+    };
+    for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2, Scheme::etdrk4})
+      {
+        const std::string words = "scheme " + std::to_string(static_cast<int>(scheme));
+        EXPECT_EQ(steps_done(unit_grid(9, 2), scheme), 2) << words;
+        if (scheme != Scheme::etdrk4)
+          EXPECT_EQ(steps_done(triangles.laplacian, scheme), 2) << words;
+      }
+  }
+
   TEST(ReactionByNodeChoice, SaysHowManyValuesThereMustBe)
   {
     const NodeGrid grid    = unit_grid(9, 2);
@@ -262,6 +291,23 @@ namespace leopard::reaction_diffusion
           EXPECT_TRUE(std::memcmp(&found[o], &expected[o], sizeof(double)) == 0 || (std::isnan(found[o]) && std::isnan(expected[o]))) << round;
       }
     EXPECT_GT(n_given, 100);
+  }
+
+  TEST(SplitTape, OneWhereACoefficientIsAllowed)
+  {
+    TapeWriter w(2, {3., 0.}); // 3 x / y
+    w.tape.outputs           = {w.apply(Operation::divide, w.times(w.constant(0), 0), 1)};
+    const ExpressionTape one = one_where_allowed(w.tape, 0.5);
+    const auto           at  = [&](double x, double y) {
+      const Vector in    = {x, y};
+      double       value = 0.;
+      one.evaluate(1, in.data(), &value);
+      return value;
+    };
+    for (const double x : {1., 0.5, 1e300})
+      EXPECT_EQ(at(x, 3.), 1.) << x;
+    for (const auto &[x, y] : {std::pair(0.49, 3.), {-1., 3.}, {1., 0.}, {-1., 0.}, {0., 0.}, {1e308, 1.}})
+      EXPECT_TRUE(std::isnan(at(x, y))) << x << " " << y;
   }
 
   TEST(SplitTape, OfAProductWithAFactorOfThePlaceIsOneValueByNode)

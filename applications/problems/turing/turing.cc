@@ -434,10 +434,14 @@ namespace leopard
     const auto        n_species = static_cast<unsigned int>(species.size());
     const std::size_t n_places  = names_of_places(pictures.get()).size();
     ExpressionTape    number; // gamma, if it is one
-    number.n_inputs           = static_cast<unsigned int>(n_places);
-    number.constants          = {gamma.is_number() ? gamma.number() : 1.};
-    number.outputs            = {static_cast<std::uint16_t>(n_places)};
-    const ExpressionTape tape = product(gamma.is_number() ? number : *gamma.compiled(), kinetics->tape(), n_species);
+    number.n_inputs       = static_cast<unsigned int>(n_places);
+    number.constants      = {gamma.is_number() ? gamma.number() : 1.};
+    number.outputs        = {static_cast<std::uint16_t>(n_places)};
+    ExpressionTape factor = gamma.is_number() ? number : *gamma.compiled();
+    for (std::size_t i = 0; i < coefficients.size(); ++i) // those of the place alone are looked at before the run
+      if (coefficients[i].depends_on_time())
+        factor = product(one_where_allowed(*coefficients[i].compiled(), least_values[i]), factor, 0);
+    const ExpressionTape tape = product(factor, kinetics->tape(), n_species);
     std::vector<bool>    is_given(n_species, false);
     is_given.resize(n_species + n_places, true);
     is_given[n_species + 3]    = false; // the time, the fourth of names_of_places()

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace leopard::reaction_diffusion
 {
@@ -32,6 +33,25 @@ namespace leopard::reaction_diffusion
         result.outputs.push_back(static_cast<std::uint16_t>(result.n_registers()));
         result.instructions.push_back({Operation::multiply, of_factor(factor.outputs[0]), of_tape(output)});
       }
+    return result;
+  }
+
+  ExpressionTape one_where_allowed(const ExpressionTape &coefficient, double least)
+  {
+    ExpressionTape    result  = coefficient;
+    const std::size_t n_known = coefficient.n_inputs + coefficient.constants.size(); // then two constants more
+    const auto        moved   = [&](std::uint16_t i) { return static_cast<std::uint16_t>(i < n_known ? i : i + 2); };
+    result.constants.insert(result.constants.end(), {least, std::numeric_limits<double>::max()});
+    for (ExpressionTape::Instruction &instruction : result.instructions)
+      instruction = {instruction.operation, moved(instruction.a), moved(instruction.b)};
+    const auto append = [&](Operation operation, std::uint16_t a, std::uint16_t b) {
+      result.instructions.push_back({operation, a, b});
+      return static_cast<std::uint16_t>(result.n_registers() - 1);
+    };
+    const auto          lower = static_cast<std::uint16_t>(n_known), upper = static_cast<std::uint16_t>(n_known + 1);
+    const std::uint16_t value = moved(coefficient.outputs[0]);
+    const std::uint16_t is_in = append(Operation::multiply, append(Operation::less_equal, lower, value), append(Operation::less_equal, value, upper));
+    result.outputs            = {append(Operation::divide, is_in, is_in)}; // 0/0
     return result;
   }
 

@@ -13,6 +13,12 @@ namespace leopard::reaction_diffusion
    */
   ExpressionTape product(const ExpressionTape &factor, const ExpressionTape &tape, unsigned int n_variables);
 
+  /**
+   * 1 where a coefficient is finite and at least `least`, not a number elsewhere: a reaction times this fails where a
+   * coefficient is none that it may be. @param coefficient one output. @return with its inputs.
+   */
+  ExpressionTape one_where_allowed(const ExpressionTape &coefficient, double least);
+
   /** A tape with n further inputs, which are added to its first n outputs. */
   ExpressionTape with_terms(const ExpressionTape &tape, unsigned int n);
 
