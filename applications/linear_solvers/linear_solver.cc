@@ -80,8 +80,9 @@ namespace leopard
       "automatic",
       Selection("automatic|double|mixed"),
       "mixed: iterative refinement, residual and solution in double, iterations of a relaxation or cycles of multigrid in single "
-      "precision, which moves half the bytes; the residual in double decides (not for cg, gmres and direct; see also "
-      "'Multigrid/Precision'). Of async-refinement each block corrects its values in single precision. automatic: "
+      "precision, which moves half the bytes; the residual in double decides. On one rank cg and gmres, too, with their preconditioner in single "
+      "precision (not amg, aggregation and multigrid, for the latter see 'Multigrid/Precision'). Not for direct. Of async-refinement each block "
+      "corrects its values in single precision. automatic: "
       "mixed for the method multigrid where 'Multigrid/Precision' = automatic is single, and without a full multigrid start; double otherwise.");
     prm.declare_entry(
       "Max iterations",
@@ -111,7 +112,7 @@ namespace leopard
                       "method, without omega and momentum. "
                       "The log and run.json say what was chosen. 0: they are those of this section. Seconds.");
     prm.declare_entry("Local iterations", "5", Integer(1, 1000), "async: k, the Jacobi sweeps inside a block. Dimensionless.");
-    prm.declare_entry("Block size", "256", Integer(1), "async: rows a block (at most 1024 on a GPU). Dimensionless.");
+    prm.declare_entry("Block size", "256", Integer(1, 65536), "async: rows a block (at most 1024 on a GPU). Dimensionless.");
     prm.declare_entry(
       "Block shape",
       "compact",
@@ -361,6 +362,8 @@ namespace leopard
     if (uses_multigrid() && multigrid.options.smoother.moving_blocks == MovingBlocksChoice::yes && Utilities::MPI::n_mpi_processes(comm) > 1)
       throw Error("'Multigrid/Blocks move' is true, but the program runs on " + std::to_string(Utilities::MPI::n_mpi_processes(comm)) +
                   " ranks\n  expected: one rank, or automatic");
+    if (!(automatic && values_change)) // as in choose()
+      check_precision_on(comm);
     const std::string several = "'Linear solver/GPUs' is " + std::to_string(n_gpus) + ", but ";
     if (n_gpus > 1 && backend != "cuda")
       throw Error(several + "the backend is " + backend + why_host + "\n  expected: GPUs, or one");

@@ -126,7 +126,11 @@ namespace leopard
     std::string blocks(int size) const { return (block_shape == "compact" ? "compact blocks of " : "blocks of ") + std::to_string(size); }
     /** Whether a refinement solves: residual and solution in double, the method in single precision. */
     bool refines() const { return precision == "mixed" && can_refine(); }
-    bool can_refine() const { return method == "multigrid" || (is_relaxation() && (relaxation() == nullptr || !relaxation()->corrects)); }
+    bool can_refine() const
+    {
+      return is_krylov() ? !has_smoother() && preconditioner != "amg"
+                         : method == "multigrid" || (is_relaxation() && (relaxation() == nullptr || !relaxation()->corrects));
+    }
     /** Whether the method refines block by block: then blocks have the lower precision themselves. */
     bool corrects_blocks() const { return is_relaxation() && relaxation() != nullptr && relaxation()->corrects; }
     /** Of multigrid cycles. */
@@ -137,6 +141,8 @@ namespace leopard
     }
     /** @throws Error where the precision that is asked for cannot be had. */
     void check_precision() const;
+    /** @throws Error where the refinement is one of a Krylov method and there are several ranks. */
+    void check_precision_on(MPI_Comm comm) const;
     /** @throws Error where levels cannot have 16 bits. */
     void check_sixteen_bits() const;
     /** Whether cg has a preconditioner that is made without regard to symmetry. */

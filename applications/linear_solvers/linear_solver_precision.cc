@@ -70,12 +70,20 @@ namespace leopard
     const std::string is_mixed = "'Linear solver/Precision' is mixed";
     if (precision == "mixed" && !can_refine() && !corrects_blocks())
       throw Error(is_mixed + ", but the linear solver is " + (automatic ? choice() : name()) + "\n  expected: 'Linear solver/Method' = multigrid, " +
-                  joined(method_names(as_solver), ", ", " or ") + ", or the precision double" +
-                  (uses_multigrid() ? " and 'Multigrid/Precision' = single, for cycles in single precision" : ""));
+                  joined(method_names(as_solver), ", ", ", ") + ", or cg or gmres with the preconditioner none, " +
+                  joined(method_names(as_preconditioner), ", ", ", ") + ", ilu or ic; or the precision double" +
+                  (has_smoother() ? " and 'Multigrid/Precision' = single, for cycles in single precision" : ""));
     if (refines() && method == "multigrid" && multigrid.options.full_start)
       throw Error(is_mixed + ", but 'Multigrid/Full multigrid start' is true\n  expected: false, as each correction begins from zero; or double");
     if (uses_multigrid() && multigrid.options.sixteen_bits && backend == "cuda")
       check_sixteen_bits();
+  }
+
+  void LinearSolverParameters::check_precision_on(MPI_Comm comm) const
+  {
+    if (const unsigned int n_ranks = Utilities::MPI::n_mpi_processes(comm); refines() && is_krylov() && n_ranks > 1)
+      throw Error("'Linear solver/Precision' is mixed and the method " + method + ", but the program runs on " + std::to_string(n_ranks) +
+                  " ranks\n  expected: one rank, another method, or the precision double");
   }
 
   void LinearSolverParameters::check_sixteen_bits() const

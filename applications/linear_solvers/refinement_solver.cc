@@ -8,9 +8,12 @@
 #include <solvers/base/errors.h>
 #include <solvers/dealii/index_sets.h>
 #include <solvers/device/device_vector.h>
+#include <solvers/krylov/cg.h>
+#include <solvers/krylov/fgmres.h>
 #include <solvers/refinement/mixed_multigrid.h>
 #include <solvers/refinement/over_ranks.h>
 #include <solvers/refinement/refinement.h>
+#include <solvers/triangular/incomplete_preconditioner.h>
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +43,61 @@ namespace leopard
       throw_if_any_failed(refusal, comm);
     }
 
-    /** Residual and solution in double, a relaxation or multigrid cycles in single precision. */
+    /** A Krylov method in single precision with its preconditioner, one without levels, for the matrix of one rank. */
+    class KrylovInSingle
+    {
+    public:
+      /** @param of_relaxation for one that preconditions. @throws InvalidInput. */
+      KrylovInSingle(const LinearSolverParameters &parameters, const CrsMatrix<float> &A, const MethodOptions &of_relaxation)
+      {
+        std::shared_ptr<Preconditioner<float>> preconditioner;
+        if (parameters.has_factors())
+          preconditioner = factors = make_incomplete_preconditioner<float>(A, parameters.incomplete_options());
+        else if (parameters.relaxation() != nullptr)
+          {
+            relaxation = parameters.relaxation()->make(A, of_relaxation);
+            preconditioner =
+              make_preconditioner<float>(relaxation, parameters.has_iterated_preconditioner() ? parameters.preconditioner_iterations : 1);
+          }
+        KrylovOptions options;
+        options.backend        = parameters.block_async.backend;
+        options.n_threads      = parameters.block_async.n_threads;
+        options.max_iterations = parameters.max_iterations;
+        options.tolerance = tolerance_of_corrections(parameters.values_change ? usual_forcing : std::max(smallest, parameters.relative_tolerance));
+        if (parameters.method == "cg")
+          krylov = make_cg<float>(A, CgOptions{options}, preconditioner);
+        else
+          krylov = make_fgmres<float>(A, FgmresOptions{options, parameters.restart}, preconditioner);
+        text = krylov->name() + " in single precision" +
+               (factors != nullptr          ? " with preconditioner " + parameters.preconditioner + ": " + factors->description()
+                : preconditioner != nullptr ? " with " + preconditioner->name()
+                                            : " without preconditioner");
+      }
+
+      void update_values(const float *values)
+      {
+        if (factors != nullptr)
+          factors->update_values(values);
+        if (relaxation != nullptr)
+          relaxation->update_values(values);
+        krylov->update_values(values);
+      }
+
+      std::unique_ptr<InnerSolver<float>> inner_solver() const { return make_inner_solver(krylov); }
+      Relaxation<float>                  *preconditioning() const { return relaxation.get(); }
+      std::string                         description() const { return text; }
+
+    private:
+      static constexpr double usual_forcing = 1e-3;  ///< what Newton's method and time steps ask for, about
+      static constexpr double smallest      = 1e-15; ///< tolerance of double precision
+
+      std::shared_ptr<IncompletePreconditioner<float>> factors;
+      std::shared_ptr<Relaxation<float>>               relaxation;
+      std::shared_ptr<KrylovSolver<float>>             krylov;
+      std::string                                      text;
+    };
+
+    /** Residual and solution in double, a relaxation, a Krylov method or multigrid cycles in single precision. */
     class RefinementSolver : public LinearSolver::Implementation
     {
     public:
@@ -56,6 +113,7 @@ namespace leopard
         , host_x(matrix.n_rows)
         , host_b(matrix.n_rows)
       {
+        parameters.check_precision_on(comm);
         in_single_precision(comm, [&] {
           if (parameters.method == "multigrid")
             {
@@ -63,10 +121,17 @@ namespace leopard
               set_multigrid();
               return;
             }
-          const std::shared_ptr<const Communication<float>> ghosts  = exchange->in_single();
-          const MethodOptions                               options = method_options(parameters, omega, order.options(), matrix, *exchange);
-          const ScaledMatrix<float>                         low     = scaled_to<float>(matrix, scale_over_ranks(matrix, *exchange));
-          relaxation                                                = parameters.relaxation()->make(low.matrix, options);
+          const ScaledMatrix<float> low = scaled_to<float>(matrix, scale_over_ranks(matrix, *exchange));
+          const MethodOptions       options =
+            parameters.relaxation() == nullptr ? MethodOptions() : method_options(parameters, omega, order.options(), matrix, *exchange);
+          if (parameters.is_krylov())
+            {
+              krylov = std::make_unique<KrylovInSingle>(parameters, low.matrix, options);
+              set_refinement(low.scale, krylov->inner_solver());
+              return;
+            }
+          const std::shared_ptr<const Communication<float>> ghosts = exchange->in_single();
+          relaxation                                               = parameters.relaxation()->make(low.matrix, options);
           set_refinement(low.scale, make_inner_solver(relaxation, ghosts));
         });
         if (refinement->memory_space() == MemorySpace::device)
@@ -90,9 +155,12 @@ namespace leopard
               return;
             }
           const ScaledMatrix<float> low = scaled_to<float>(matrix, scale_over_ranks(matrix, *exchange));
-          if (omega.is_tau())
-            relaxation->set_omega(omega.value());
-          relaxation->update_values(low.matrix.values.data());
+          if (Relaxation<float> *const one = krylov != nullptr ? krylov->preconditioning() : relaxation.get(); omega.is_tau() && one != nullptr)
+            one->set_omega(omega.value());
+          if (krylov != nullptr)
+            krylov->update_values(low.matrix.values.data());
+          else
+            relaxation->update_values(low.matrix.values.data());
           refinement->outer_system().update_values(matrix, low.scale);
         });
       }
@@ -128,12 +196,16 @@ namespace leopard
 
       std::string description() const override
       {
-        return "refinement with " + (multigrid != nullptr
-                                       ? multigrid->description()
+        return "refinement with " + (multigrid != nullptr ? multigrid->description()
+                                     : krylov != nullptr
+                                       ? krylov->description()
                                        : relaxation_description(parameters, omega, order.options(), relaxation->name() + " in single precision"));
       }
 
-      std::string    details() const override { return multigrid != nullptr ? multigrid->details() : omega_details(parameters, omega, matrix, comm); }
+      std::string details() const override
+      {
+        return multigrid != nullptr ? multigrid->details() : krylov != nullptr ? omega.text() : omega_details(parameters, omega, matrix, comm);
+      }
       nlohmann::json report() const override { return omega.report(); }
 
     private:
@@ -178,12 +250,15 @@ namespace leopard
         if (found.reason == RefinementReason::not_finite)
           throw ConvergenceFailure("the linear solver " + description() +
                                    " broke down: its residual is not finite\n  to try: 'Linear solver/Precision' = double, a smaller time step");
-        const std::string diagnosis = multigrid != nullptr ? multigrid->preconditioner().diagnosis() : why_it_diverges(matrix, comm);
+        const std::string diagnosis = multigrid != nullptr ? multigrid->preconditioner().diagnosis()
+                                      : krylov != nullptr  ? "the method does not solve the equations of a correction, in single precision"
+                                                           : why_it_diverges(matrix, comm);
         Progress          progress{found.n_iterations, found.history.front(), found.residual};
         progress.rate = std::numeric_limits<double>::infinity();
-        throw ConvergenceFailure("the linear solver " + description() + " diverges: after " + std::to_string(found.n_corrections) + " corrections, " +
-                                 std::to_string(found.n_iterations) + (multigrid != nullptr ? " cycles" : " iterations") +
-                                 ", the residual went from " + format("%.3e", found.history.front()) + " to " + format("%.3e", found.residual) +
+        throw ConvergenceFailure("the linear solver " + description() + (krylov != nullptr ? " does not get on" : " diverges") + ": after " +
+                                 std::to_string(found.n_corrections) + " corrections, " + std::to_string(found.n_iterations) +
+                                 (multigrid != nullptr ? " cycles" : " iterations") + ", the residual went from " +
+                                 format("%.3e", found.history.front()) + " to " + format("%.3e", found.residual) +
                                  ", and another correction makes it larger" + (diagnosis.empty() ? "" : "\n  " + diagnosis) +
                                  "\n  to try: " + advice(progress, parameters, "'Linear solver/Precision' = double"));
       }
@@ -198,6 +273,7 @@ namespace leopard
       ChosenOmega                                        omega;
       std::vector<double>                                host_x, host_b; ///< likewise
       std::shared_ptr<Relaxation<float>>                 relaxation;     ///< or
+      std::unique_ptr<KrylovInSingle>                    krylov;         ///< or
       std::unique_ptr<FieldMultigrid>                    multigrid;
       std::unique_ptr<Refinement<float>>                 refinement;
       DeviceVector<double>                               device_x, device_b;

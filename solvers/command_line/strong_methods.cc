@@ -498,16 +498,6 @@ namespace leopard::command_line
       return a.has_factors() && a.factor_sweeps > 0 && a.async.schedule != Schedule::synchronous;
     }
 
-    /**
-     * For each correction, of which as few as single precision allows gain about equally many digits: fewer are spoilt
-     * by rounding.
-     */
-    double inner_tolerance(double tolerance)
-    {
-      constexpr double most_digits = 5.5, margin = 0.5;
-      return margin * std::pow(tolerance, 1. / std::ceil(-std::log10(tolerance) / most_digits));
-    }
-
     /** The Krylov method and its preconditioner in single precision correct a solution in double. */
     std::unique_ptr<Solver> make_mixed_krylov(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
@@ -517,7 +507,7 @@ namespace leopard::command_line
       KrylovOptions                                options;
       options.backend                             = backend;
       options.n_threads                           = a.async.n_threads;
-      options.tolerance                           = inner_tolerance(a.criteria.relative_tolerance);
+      options.tolerance                           = tolerance_of_corrections(a.criteria.relative_tolerance);
       options.max_seconds                         = a.criteria.max_seconds;
       options.max_iterations                      = a.inner_iterations > 0 ? a.inner_iterations : a.criteria.max_iterations;
       std::shared_ptr<KrylovSolver<float>> krylov = make_krylov<float>(low.matrix, a, options, M);

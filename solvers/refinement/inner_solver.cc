@@ -220,6 +220,12 @@ namespace leopard
     return std::make_unique<KrylovInside<Number>>(std::move(krylov));
   }
 
+  double tolerance_of_corrections(double tolerance)
+  {
+    constexpr double most_digits = 5.5, margin = 0.5;
+    return margin * std::pow(tolerance, 1. / std::ceil(-std::log10(tolerance) / most_digits));
+  }
+
 #define INSTANTIATE(Number)                                                                                                    \
   template std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Relaxation<Number>> relaxation);             \
   template std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Relaxation<Number>>          relaxation,     \

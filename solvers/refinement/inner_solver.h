@@ -68,4 +68,11 @@ namespace leopard
   /** A Krylov method, by the tolerance and the number of iterations that it was made with. */
   template <typename Number>
   std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<KrylovSolver<Number>> krylov);
+
+  /**
+   * What such a method in single precision should be made with for each correction, so that as few corrections as that
+   * precision allows gain about equally many digits: fewer are spoilt by rounding. @param tolerance of the refinement,
+   * in (0, 1).
+   */
+  double tolerance_of_corrections(double tolerance);
 } // namespace leopard

@@ -40,6 +40,34 @@ class PrecisionOfSolvers(HostProgram):
                 self.assertGreater(cycle["linear_iterations"], cycle["corrections"])
                 self.assertRegex(self.log(name), rf"refinement with .* in single precision.*: {cycle['linear_iterations']} iterations in {cycle['corrections']} corrections, residual ")
 
+    def test_krylov_methods_find_the_solution_of_double(self):
+        preconditioners = ("none", "jacobi", "ssor", "async", "chebyshev", "ilu", "ic")
+        runs = self.sweep(self.square(refinements=4), {"Linear solver/Method": ("cg", "gmres"), "Linear solver/Preconditioner": preconditioners, "Linear solver/Precision": ("double", "mixed")})
+        self.assertEqual(len(runs), 4 * len(preconditioners))
+        largest = None
+        for (method, preconditioner, precision), name in runs:
+            run, cycle = self.solved(name)
+            largest = largest or cycle["u"]["maximum"]
+            self.assertAlmostEqual(cycle["u"]["maximum"], largest, delta=1e-9 * largest, msg=f"{method} {preconditioner} {precision}")
+            self.assertEqual(run["linear_solver"]["precision"], precision)
+            if precision == "mixed":
+                self.assertGreaterEqual(cycle["corrections"], 2)
+                self.assertLessEqual(cycle["corrections"], 4)
+                self.assertGreater(cycle["linear_iterations"], cycle["corrections"])
+                self.assertIn(f"refinement with {'CG' if method == 'cg' else 'FGMRES(50)'} in single precision with", self.log(name))
+
+    def test_krylov_methods_take_new_values(self):
+        """Time steps of several fields, whose matrix changes: as in double."""
+        rows = []
+        for precision in ("double", "mixed"):
+            for preconditioner in ("async", "ilu"):
+                self.leopard(TINY, "Time stepping/Engine=general", "Time stepping/Step size=0.01", "Time stepping/End time=0.03", "Output/Interval=0", "Linear solver/Method=gmres",
+                             f"Linear solver/Preconditioner={preconditioner}", SYNCHRONOUS, f"Linear solver/Precision={precision}")
+                rows.append(self.statistics("tiny_turing")[1][-1][10:16])
+        for row in rows[1:]:
+            for a, b in zip(rows[0], row):
+                self.assertAlmostEqual(a, b, delta=1e-5)
+
     def test_async_refinement_corrects_its_blocks_in_the_precision_asked_for(self):
         file = self.square(refinements=3)
         for precision in ("double", "mixed"):
@@ -188,6 +216,7 @@ class PrecisionThatCannotBe(HostProgram):
             (square, [MIXED, "Linear solver/Method=direct"], ["'Linear solver/Precision' is mixed, but the linear solver is direct", "multigrid, async, async-refinement, jacobi", "or the precision double"]),
             (square, [MIXED, "Linear solver/Method=cg", "Linear solver/Preconditioner=amg"], ["the linear solver is cg with the preconditioner amg"]),
             (square, [MIXED, "Linear solver/Method=gmres", "Linear solver/Preconditioner=multigrid"], ["'Multigrid/Precision' = single"]),
+            (square, [MIXED, "Linear solver/Method=cg", "Linear solver/Preconditioner=aggregation"], ["cg with the preconditioner aggregation", "or cg or gmres with the preconditioner none, ", "'Multigrid/Precision' = single"]),
             (l_shape, [MIXED, "Linear solver/Method=automatic", "Linear solver/Preconditioner=none"], ["cg with the preconditioner amg (automatic: "]),
             (square, [MIXED, "Multigrid/Full multigrid start=true"], ["'Multigrid/Full multigrid start' is true"]),
             (square, [*ON_GPU, "Linear solver/Precision=double"], ["'Multigrid/Level storage' is bfloat16, but the cycles are in double precision", "'Linear solver/Precision' = mixed"]),
@@ -197,8 +226,13 @@ class PrecisionThatCannotBe(HostProgram):
             (square, ["Linear solver/Precision=single"], ["'Linear solver/Precision' is 'single'", "automatic | double | mixed"])])
 
     def test_the_general_time_loop_says_what_it_cannot_do(self):
-        error = self.failed_run(TINY, MIXED, "Time stepping/Engine=general", says=["'Linear solver/Precision' is mixed, but the linear solver is gmres with the preconditioner async (automatic"])
+        error = self.failed_run(TINY, MIXED, "Time stepping/Engine=general", "Linear solver/Preconditioner=amg", says=["'Linear solver/Precision' is mixed, but the linear solver is gmres with the preconditioner amg (automatic"])
         self.assertIn("'Linear solver/Method' = multigrid, async", error)
+
+    def test_krylov_methods_on_several_ranks(self):
+        error = self.leopard(VERIFICATION / "multigrid_2d.prm", MIXED, "Linear solver/Method=cg", "Linear solver/Preconditioner=ic", ranks=2, fails=True)
+        self.assertIn("'Linear solver/Precision' is mixed and the method cg, but the program runs on 2 ranks\n  expected: one rank, another method, or the precision double", error)
+        self.assertFalse((self.folder / "output").exists(), "something was written")
 
     def test_entries_that_nobody_uses(self):
         def not_used(name):

@@ -520,7 +520,9 @@ namespace
     EXPECT_EQ(of(false, {1.}, {2.}), V::right);
     EXPECT_EQ(of(false, {1.}, {0.92}), V::right);
     EXPECT_EQ(of(false, {1.}, {0.9}), V::wrong);
-    EXPECT_EQ(of(true, {1., 1., 1.}, {0.5, 0.6, 1.2}), V::runs_differ); // one run says the contrary
+    EXPECT_EQ(of(true, {1., 1., 1.}, {0.5, 0.6, 1.2}), V::right); // what one run says is chance
+    EXPECT_EQ(of(true, {1., 1., 1.}, {0.5, 1.2, 1.2, 1.2, 1.2}), V::wrong);
+    EXPECT_EQ(of(true, {1., 1., 1.}, {0.5, 0.6, 1.7}), V::runs_differ);
     EXPECT_EQ(of(false, {1., 1., 0.5}, {0.8, 0.8, 0.8}), V::runs_differ);
     EXPECT_EQ(of(true, {1.}, {}), V::wrong);
     EXPECT_EQ(of(true, {}, {1.}), V::right);

@@ -69,7 +69,7 @@ namespace leopard::studies
 
   void study_precision(const Settings &settings, Report &report)
   {
-    const int                    runs    = settings.runs_or(5, 11);
+    const int                    runs    = settings.runs_or(11, 21);
     const BlockAsyncOptions      options = async(settings, settings.block_size_or(512), settings.local_iterations_or(5));
     std::vector<PrecisionChoice> choices;
     report.say("precision: " + machine(settings) + ", async-(" + std::to_string(options.local_iterations) + ") in blocks of " +
@@ -96,13 +96,13 @@ namespace leopard::studies
                                                          "trefethen-20000",
                                                          "trefethen-200000",
                                                          "five-point-60",
+                                                         "five-point-100",
                                                          "five-point-200",
-                                                         "five-point-600",
                                                          "seven-point-16",
+                                                         "seven-point-30",
                                                          "seven-point-50",
-                                                         "seven-point-100",
+                                                         "circuit-30",
                                                          "circuit-60",
-                                                         "circuit-200",
                                                          "random-2000",
                                                          "random-50000",
                                                          "random-500000",

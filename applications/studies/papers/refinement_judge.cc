@@ -56,11 +56,9 @@ namespace leopard::studies
       return other.empty() ? ChoiceVerdict::none_converges : ChoiceVerdict::wrong;
     if (other.empty())
       return ChoiceVerdict::right;
-    const auto is_right            = [](double of_chosen, double of_other) { return reached(of_chosen, (1. + precision_tolerance) * of_other); };
-    const auto [least, most]       = extremes(chosen);
-    const auto [least_of, most_of] = extremes(other);
-    const bool right               = is_right(median(chosen), median(other));
-    if (is_right(least, most_of) != right || is_right(most, least_of) != right)
+    const auto is_right = [](double of_chosen, double of_other) { return reached(of_chosen, (1. + precision_tolerance) * of_other); };
+    const bool right    = is_right(median(chosen), median(other));
+    if (is_right(quantile(chosen, 0.25), quantile(other, 0.75)) != right || is_right(quantile(chosen, 0.75), quantile(other, 0.25)) != right)
       return ChoiceVerdict::runs_differ;
     return right ? ChoiceVerdict::right : ChoiceVerdict::wrong;
   }

@@ -63,7 +63,7 @@ namespace leopard::studies
 
   constexpr double precision_tolerance = 0.1; ///< by as much double may be slower before mixed is chosen
 
-  /** By the medians, unless the runs that differ most say otherwise. What is no number is never right. */
+  /** By the medians, unless the quartiles that are farthest apart say otherwise. What is no number is never right. */
   ChoiceVerdict verdict_of(const PrecisionChoice &choice);
   std::string   to_string(ChoiceVerdict verdict);
 
