@@ -5,6 +5,15 @@
 set(LEOPARD_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none)
 
+# What tests of a program from outside share: it is loaded once for many starts (tests/started.py), but with sanitizers, whose libraries come first.
+set(LEOPARD_STARTS_ENVIRONMENT)
+if(BUILD_TESTING AND NOT LEOPARD_SANITIZER AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  add_library(leopard_fork_server MODULE tests/fork_server.cc)
+  target_compile_options(leopard_fork_server PRIVATE -Wall -Wextra -Wpedantic)
+  target_link_libraries(leopard_fork_server PRIVATE ${CMAKE_DL_LIBS})
+  set(LEOPARD_STARTS_ENVIRONMENT LEOPARD_FORK_SERVER_LIBRARY=$<TARGET_FILE:leopard_fork_server>)
+endif()
+
 # What sanitizers leave out of the tests of a program: they look for what convergence does not show, so no studies of rates over many sizes, whose
 # code other tests run; and the thread sanitizer no tests with one thread.
 set(leopard_left_out)

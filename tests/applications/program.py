@@ -7,9 +7,13 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 import unittest.mock
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import started  # noqa: E402
 
 LEOPARD = os.environ.get("LEOPARD", "leopard")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -54,9 +58,15 @@ class Program(unittest.TestCase):
             command += ["--set", setting]
         return (["mpirun", "-n", str(ranks)] if ranks > 1 else []) + command
 
+    def run_command(self, command, timeout=1200):
+        """What subprocess.run() returns; the program alone is loaded once for all tests of a class."""
+        if command[0] == LEOPARD:
+            return started.run(command, self.folder, timeout)
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=timeout, check=False)
+
     def leopard(self, file, *settings, options=("--overwrite",), ranks=1, fails=False, timeout=1200):
         """Runs the program; returns what it said. Settings are "Section/Entry=value"."""
-        result = subprocess.run(self.command(file, *settings, options=options, ranks=ranks), cwd=self.folder, capture_output=True, text=True, timeout=timeout)
+        result = self.run_command(self.command(file, *settings, options=options, ranks=ranks), timeout)
         if fails:
             self.assertNotEqual(result.returncode, 0, result.stdout)
             self.assertGreater(result.returncode, 0, "killed by a signal: " + result.stderr)
@@ -71,8 +81,7 @@ class Program(unittest.TestCase):
         for i, (file, settings) in enumerate(cases):
             text = with_settings((self.folder / file).read_text(encoding="utf-8"), settings)
             copies.append(self.write(f"{i}_{pathlib.Path(file).name}", text).name if settings else str(file))
-        command = [LEOPARD, "--validate", *copies]
-        result = subprocess.run((["mpirun", "-n", str(ranks)] if ranks > 1 else []) + command, cwd=self.folder, capture_output=True, text=True, timeout=1200)
+        result = self.run_command((["mpirun", "-n", str(ranks)] if ranks > 1 else []) + [LEOPARD, "--validate", *copies])
         said, messages = {}, {}
         for part in re.split(r"^leopard: ", result.stderr, flags=re.MULTILINE)[1:]:
             name, message = part.split(" is not valid: ", 1) if len(copies) > 1 else (copies[0], part)

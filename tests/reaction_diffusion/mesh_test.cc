@@ -39,18 +39,22 @@ namespace leopard::reaction_diffusion
     EXPECT_GT(mesh.laplacian.largest_excess(), 0.);
     const Vector u = smooth_fields(mesh);
     for (const Scheme scheme : schemes_on(GetParam()))
-      for (const int local_iterations : {1, 3})
-        for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
-          {
-            const double   dt      = method == LinearMethod::sweeps ? 1e-4 : 3e-3;
-            StepperOptions options = fixed_steps(GetParam(), scheme, dt), oracle = fixed_steps(Backend::reference, scheme, dt);
-            options.stepping.linear_method   = method;
-            options.local_iterations         = local_iterations;
-            oracle.stepping.newton_tolerance = 0.;
-            oracle.stepping.newton_floor     = 1e-13;
-            EXPECT_LT(largest_difference(solution_at(mesh.laplacian, options, u, 10. * dt), solution_at(mesh.laplacian, oracle, u, 10. * dt)), 1e-8)
-              << "scheme " << static_cast<int>(scheme) << ", local iterations " << local_iterations << ", method " << static_cast<int>(method);
-          }
+      for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
+        {
+          const double   dt                = method == LinearMethod::sweeps ? 1e-4 : 3e-3;
+          StepperOptions oracle            = fixed_steps(Backend::reference, scheme, dt);
+          oracle.stepping.newton_tolerance = 0.;
+          oracle.stepping.newton_floor     = 1e-13;
+          const Vector exact               = solution_at(mesh.laplacian, oracle, u, 5. * dt);
+          for (const int local_iterations : {1, 3})
+            {
+              StepperOptions options         = fixed_steps(GetParam(), scheme, dt);
+              options.stepping.linear_method = method;
+              options.local_iterations       = local_iterations;
+              EXPECT_LT(largest_difference(solution_at(mesh.laplacian, options, u, 5. * dt), exact), 1e-8)
+                << "scheme " << static_cast<int>(scheme) << ", local iterations " << local_iterations << ", method " << static_cast<int>(method);
+            }
+        }
   }
 
   TEST_P(ReactionDiffusionMesh, AnyNumberOfSpeciesStepsAsTheDirectSolver)

@@ -12,10 +12,14 @@ import re
 import resource
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 import unittest.mock
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import started  # noqa: E402
 
 LEOPARD_SOLVE = os.environ.get("LEOPARD_SOLVE", "leopard-solve")
 HAS_GPU = subprocess.run(["sh", "-c", "command -v nvidia-smi && nvidia-smi -L"], capture_output=True, check=False).returncode == 0
@@ -81,7 +85,7 @@ class Program(unittest.TestCase):
 
     def run_it(self, *options, code=0):
         """Standard output, or if it is to fail standard output and error."""
-        result = subprocess.run([LEOPARD_SOLVE, *options], cwd=self.folder, capture_output=True, text=True, timeout=1200, check=False)
+        result = started.run([LEOPARD_SOLVE, *options], self.folder)
         self.assertEqual(result.returncode, code, result.stdout[-3000:] + result.stderr)
         if code == 0:
             self.assertEqual(result.stderr, "")
