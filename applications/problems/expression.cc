@@ -41,10 +41,11 @@ namespace leopard
 
   Expression::Expression(const std::string                     &entry_,
                          const std::string                     &text_,
-                         const Constants                       &constants,
+                         const Constants                       &constants_,
                          const std::shared_ptr<const Pictures> &pictures_)
     : entry(entry_)
     , text(dealii::Utilities::trim(text_))
+    , constants(constants_)
   {
     if (is_zero())
       return;
@@ -95,6 +96,19 @@ namespace leopard
       return;
     text = description;
     tape = std::make_shared<const reaction_diffusion::ExpressionTape>(tape_);
+  }
+
+  reaction_diffusion::ExpressionTape Expression::compiled() const
+  {
+    return tape ? *tape : compile({entry, description()}, names_of_places(nullptr), constants);
+  }
+
+  Expression Expression::with_program(const reaction_diffusion::ExpressionTape &program) const
+  {
+    Expression result = *this;
+    result.parser.reset();
+    result.tape = std::make_shared<const reaction_diffusion::ExpressionTape>(program);
+    return result;
   }
 
   double Expression::value(const dealii::Point<3> &p, double t) const
@@ -162,6 +176,16 @@ namespace leopard
   {
     return (for_all_others && for_all_others->depends_on_time()) ||
            std::any_of(expressions.begin(), expressions.end(), [](const auto &item) { return item.second.depends_on_time(); });
+  }
+
+  BoundaryExpressions BoundaryExpressions::changed(const std::function<Expression(const Expression &)> &change) const
+  {
+    BoundaryExpressions result = *this;
+    for (auto &[id, expression] : result.expressions)
+      expression = change(expression);
+    if (for_all_others)
+      result.for_all_others = std::make_shared<Expression>(change(*for_all_others));
+    return result;
   }
 
   std::vector<unsigned int> BoundaryExpressions::named_ids() const

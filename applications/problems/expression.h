@@ -8,6 +8,7 @@
 #include <deal.II/base/function_parser.h>
 #include <deal.II/base/point.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -43,6 +44,13 @@ namespace leopard
      */
     Expression(const std::string &entry, const std::string &description, const reaction_diffusion::ExpressionTape &tape);
 
+    /**
+     * The expression as a program with the inputs names_of_places(). @throws Error for what only muParser can read.
+     */
+    reaction_diffusion::ExpressionTape compiled() const;
+    /** The same with another program of these inputs. */
+    Expression with_program(const reaction_diffusion::ExpressionTape &program) const;
+
     /** Value at a point (z = 0 in two dimensions) and a time. */
     double value(const dealii::Point<3> &p, double t = 0.) const;
 
@@ -59,6 +67,7 @@ namespace leopard
 
   private:
     std::string                                               entry, text;
+    Constants                                                 constants;
     std::shared_ptr<dealii::FunctionParser<3>>                parser; ///< of what is written
     std::shared_ptr<const reaction_diffusion::ExpressionTape> tape;   ///< of what is derived, or names pictures
     std::shared_ptr<const Pictures>                           pictures;
@@ -98,6 +107,9 @@ namespace leopard
 
     /** Whether t stands in one of the expressions. */
     bool depends_on_time() const;
+
+    /** The same ids with other expressions. */
+    BoundaryExpressions changed(const std::function<Expression(const Expression &)> &change) const;
 
     /** Whether there is one for every boundary id. */
     bool               for_all() const { return for_all_others != nullptr; }

@@ -3,6 +3,7 @@
 #include "found_value.h"
 
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
+#include <applications/symbolic/separate.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/parameter_handler.h>
@@ -12,8 +13,10 @@
 
 namespace leopard
 {
-  std::optional<reaction_diffusion::KineticsChoice>
-  Problem::library_kinetics(unsigned int /*n_nodes*/, const Places & /*nodes*/, const double * /*terms*/) const
+  std::optional<reaction_diffusion::KineticsChoice> Problem::library_kinetics(unsigned int /*n_nodes*/,
+                                                                              const Places & /*nodes*/,
+                                                                              const reaction_diffusion::FurtherRates * /*rates*/,
+                                                                              const double * /*values*/) const
   {
     return {};
   }
@@ -296,6 +299,36 @@ namespace leopard
            std::any_of(boundary_conditions.begin(), boundary_conditions.end(), [](const BoundaryConditions &of_field) {
              return of_field.values.depends_on_time() || of_field.fluxes.depends_on_time();
            });
+  }
+
+  Problem::SeparatedLoad Problem::separated_load() const
+  {
+    SeparatedLoad  result{"", {}, source, boundary_conditions};
+    TimeSeparation separation;
+    const auto     parts_of = [&](const Expression &expression) {
+      if (expression.is_zero() || !result.why_not.empty())
+        return expression;
+      try
+        {
+          if (const auto parts = separation.parts(expression.compiled()))
+            return expression.with_program(*parts);
+          result.why_not = "'" + expression.entry_name() + "' is no sum of products of functions of the place and functions of the time";
+        }
+      catch (const Error &)
+        {
+          result.why_not = "'" + expression.entry_name() + "' has a function that reactions cannot have";
+        }
+      return expression;
+    };
+    for (Expression &s : result.source)
+      s = parts_of(s);
+    for (BoundaryConditions &conditions : result.boundary_conditions)
+      {
+        conditions.values = conditions.values.changed(parts_of);
+        conditions.fluxes = conditions.fluxes.changed(parts_of);
+      }
+    result.factors = separation.factors();
+    return result;
   }
 
   bool Problem::may_be_singular(bool closed) const

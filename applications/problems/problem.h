@@ -23,8 +23,9 @@ namespace dealii
 
 namespace leopard::reaction_diffusion
 {
+  struct FurtherRates;
   struct KineticsChoice;
-}
+} // namespace leopard::reaction_diffusion
 
 namespace leopard
 {
@@ -145,10 +146,13 @@ namespace leopard
     /**
      * The reaction in the form that the fused time loop takes, if there is one. @param nodes where the n_nodes nodes of
      * its arrays are: for KineticsChoice::by_node of a reaction that depends on the place; the time is not looked at.
-     * @param terms further rates, which depend on the node alone, field c of node i at c * n_nodes + i; null: none.
+     * @param rates that come on top; null: none. @param values their inputs at the nodes, input p of node i at p *
+     * n_nodes + i.
      */
-    virtual std::optional<reaction_diffusion::KineticsChoice>
-    library_kinetics(unsigned int n_nodes = 0, const Places &nodes = {}, const double *terms = nullptr) const;
+    virtual std::optional<reaction_diffusion::KineticsChoice> library_kinetics(unsigned int                            n_nodes = 0,
+                                                                               const Places                           &nodes   = {},
+                                                                               const reaction_diffusion::FurtherRates *rates   = nullptr,
+                                                                               const double                           *values  = nullptr) const;
 
     /** Whether analyze() has something to say. */
     virtual bool has_analysis() const { return false; }
@@ -179,6 +183,17 @@ namespace leopard
     bool has_boundary_values() const;
     /** Whether sources, boundary values or fluxes depend on time. */
     bool load_depends_on_time() const;
+    /**
+     * Sources, fluxes and boundary values as sums of products b_k(t) f_k(x), see TimeSeparation.
+     */
+    struct SeparatedLoad
+    {
+      std::string                        why_not; ///< they are no such sums, a sentence; empty if they are
+      reaction_diffusion::ExpressionTape factors; ///< b_k, of the time
+      std::vector<Expression>            source;  ///< f_k with k as the time
+      std::vector<BoundaryConditions>    boundary_conditions;
+    };
+    SeparatedLoad separated_load() const;
     /** The entry of a field: "Source u", or just "Source" if there is one field only. */
     virtual std::string entry_for(const std::string &what, const std::string &field) const;
 

@@ -4,6 +4,7 @@
 #include "choices.h"
 #include "initial_values.h"
 #include "provenance.h"
+#include "separated_loads.h"
 #include "simulation.h"
 #include "statistics.h"
 #include "unused_entries.h"
@@ -328,9 +329,9 @@ namespace leopard
         const std::string  asynchronous = "; asynchronous: results of two runs differ within the tolerance";
         const auto        &linear       = context.parameters.linear_solver;
         std::string        why_not      = why_general_time_loop(context.parameters, context.parameters.linear_solver);
-        FusedSteps::Domain domain;
+        FusedSteps::Domain domain       = why_not.empty() ? choose_domain(why_not) : FusedSteps::Domain();
         if (why_not.empty())
-          domain = choose_domain(why_not);
+          domain.loads = separated_loads(*context.parameters.problem, discretization, system, integrator->time(), why_not);
         if (time.exponential() && why_not.empty())
           why_not = domain.mesh != nullptr    ? "the domain is no uniform grid of nodes"
                     : domain.slabs != nullptr ? "there are " + std::to_string(Utilities::MPI::n_mpi_processes(context.comm)) + " ranks"
@@ -370,7 +371,7 @@ namespace leopard
         // GPUs share a grid with two fields; with another number they step by its rows
         const bool by_rows = linear.backend == "cuda" && problem.fields().size() != 2 && Utilities::MPI::n_mpi_processes(context.comm) > 1;
         if constexpr (dim == spacedim)
-          if (parameters.finite_differences && !by_rows && problem.has_constant_coefficients() &&
+          if (parameters.finite_differences && !by_rows && problem.has_constant_coefficients() && !problem.has_boundary_values() &&
               (time.exponential() || !context.parameters.mesh.is_periodic()))
             if (const UniformGrid grid = find_uniform_grid(discretization, context.parameters.mesh.periodic); grid.found)
               return FusedSteps::on_grid(grid, time, linear, context.comm, why_not);

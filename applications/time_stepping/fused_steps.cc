@@ -9,6 +9,7 @@
 #include <applications/problems/places.h>
 #include <applications/problems/problem.h>
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
+#include <applications/reaction_diffusion/kinetics/split_tape.h>
 #include <applications/reaction_diffusion_mpi/make_grid_slabs.h>
 #include <applications/reaction_diffusion_mpi/make_mesh_ranks.h>
 #include <solvers/base/stopwatch.h>
@@ -32,11 +33,31 @@ namespace leopard
       return linear.backend == "cuda" ? Backend::cuda : Backend::host;
     }
 
-    /** The reaction and, as further rates, sources and given fluxes; without values by node. */
-    std::optional<KineticsChoice> kinetics_of(const Problem &problem)
+    /** What sources, given fluxes and boundary values add to the reaction. */
+    FurtherRates further_rates(const Problem &problem)
     {
-      const double nothing = 0.;
-      return problem.library_kinetics(0, {}, problem.has_sources_or_fluxes() ? &nothing : nullptr);
+      FurtherRates result;
+      result.factors = problem.separated_load().factors;
+      if (!problem.load_depends_on_time()) // the load as it is, times 1
+        {
+          result.factors           = {};
+          result.factors.n_inputs  = 1;
+          result.factors.constants = {1.};
+          result.factors.outputs   = {1};
+        }
+      if (problem.has_boundary_values())
+        result.decay = problem.proportional_diffusion();
+      return result;
+    }
+
+    /** The reaction with these rates, if there are any; without values by node. */
+    std::optional<KineticsChoice>
+    kinetics_of(const Problem &problem, unsigned int n_nodes = 0, const Places &nodes = {}, const double *values = nullptr)
+    {
+      if (!problem.has_sources_or_fluxes() && !problem.has_boundary_values())
+        return problem.library_kinetics(n_nodes, nodes);
+      const FurtherRates rates = further_rates(problem);
+      return problem.library_kinetics(n_nodes, nodes, &rates, values);
     }
 
     /** The same with values by node, in the order of the time loop's arrays. Collective. */
@@ -52,13 +73,12 @@ namespace leopard
       std::vector<double>       places, rates;
       for (const unsigned int i : domain.unknowns)
         places.insert(places.end(), &coordinates[i * dimension], &coordinates[i * dimension] + dimension);
-      for (std::size_t c = 0; c < n_fields && problem.has_sources_or_fluxes(); ++c)
-        for (const unsigned int i : domain.unknowns)
-          rates.push_back(system.load.begin()[i * n_fields + c] / system.lumped_mass.begin()[i * n_fields + c]);
-      rates.resize(std::max<std::size_t>(rates.size(), 1)); // of a rank without unknowns
-      result                                                  = *problem.library_kinetics(static_cast<unsigned int>(n),
-                                         {places.data(), static_cast<unsigned int>(dimension), 0.},
-                                         problem.has_sources_or_fluxes() ? rates.data() : nullptr);
+      for (const HostVector &load : domain.loads)
+        for (std::size_t c = 0; c < n_fields; ++c)
+          for (const unsigned int i : domain.unknowns)
+            rates.push_back(load.begin()[i * n_fields + c] / system.lumped_mass.begin()[i * n_fields + c]);
+      rates.insert(rates.end(), domain.decay.begin(), domain.decay.end());
+      result = *kinetics_of(problem, static_cast<unsigned int>(n), {places.data(), static_cast<unsigned int>(dimension), 0.}, rates.data());
       auto                                             values = std::make_shared<std::vector<double>>(result.n_by_node() * n_nodes);
       dealii::Utilities::MPI::NoncontiguousPartitioner to_nodes;
       to_nodes.reinit(domain.nodes, domain.own_nodes, system.load.get_mpi_communicator());
@@ -116,17 +136,15 @@ namespace leopard
       return std::set<int>(devices.begin(), devices.end()).size() < devices.size() ? "ranks share a GPU, and would wait for one another there" : "";
     }
 
-    /**
-     * Numbers of nodes: those of the scalar degrees of freedom, without the periodic copies of all ranks. Collective.
-     */
-    dealii::IndexSet free_nodes(const dealii::IndexSet &copies, MPI_Comm comm)
+    /** Numbers of nodes: those of the scalar degrees of freedom, without what all ranks leave out. Collective. */
+    dealii::IndexSet free_nodes(const dealii::IndexSet &left_out, MPI_Comm comm)
     {
-      dealii::IndexSet                             result = dealii::complete_index_set(copies.size());
+      dealii::IndexSet                             result = dealii::complete_index_set(left_out.size());
       std::vector<dealii::types::global_dof_index> own;
-      copies.fill_index_vector(own);
+      left_out.fill_index_vector(own);
       for (const std::vector<dealii::types::global_dof_index> &of_rank : dealii::Utilities::MPI::all_gather(comm, own))
         {
-          dealii::IndexSet part(copies.size());
+          dealii::IndexSet part(left_out.size());
           part.add_indices(of_rank.begin(), of_rank.end());
           result.subtract_set(part);
         }
@@ -134,9 +152,15 @@ namespace leopard
       return result;
     }
 
-    /** The rows of the rank's nodes, columns by their numbers among the free ones. @param unknowns of the rank. */
-    MeshLaplacian
-    own_rows(const SemiDiscreteSystem &system, const Problem &problem, const dealii::IndexSet &free, const std::vector<unsigned int> &unknowns)
+    /**
+     * The rows of the rank's nodes, columns by their numbers among the free ones. @param unknowns of the rank. @param
+     * decay where rows beside boundary values do not sum to zero: gets what they do, and they sum to zero; else null.
+     */
+    MeshLaplacian own_rows(const SemiDiscreteSystem        &system,
+                           const Problem                   &problem,
+                           const dealii::IndexSet          &free,
+                           const std::vector<unsigned int> &unknowns,
+                           std::vector<double>             *decay)
     {
       const LocalMatrix K         = local_matrix(system.stiffness); // of each field the same, times its diffusion coefficient
       const HostVector &m         = system.lumped_mass;
@@ -151,13 +175,23 @@ namespace leopard
       A.n_columns          = checked_count(static_cast<double>(free.n_elements()), "nodes of the mesh");
       for (const unsigned int i : unknowns)
         {
-          const int row = static_cast<int>(i) * n_fields;
+          const int row      = static_cast<int>(i) * n_fields;
+          double    sum      = 0.;
+          int       diagonal = 0;
           for (int p = K.matrix.row_offsets[row]; p < K.matrix.row_offsets[row + 1]; ++p)
             if (const auto j = unknown(K.matrix.columns[p]); j % n_fields == 0 && K.matrix.values[p] != 0.)
               {
+                if (K.matrix.columns[p] == row)
+                  diagonal = static_cast<int>(A.values.size());
                 A.columns.push_back(static_cast<int>(free.index_within_set(j / n_fields)));
                 A.values.push_back(K.matrix.values[p] / (diffusion * m.begin()[row]));
+                sum += A.values.back();
               }
+          if (decay != nullptr)
+            {
+              decay->push_back(sum);
+              A.values[diagonal] -= sum;
+            }
           A.row_offsets.push_back(static_cast<int>(A.columns.size()));
           result.weight.push_back(m.begin()[row] / largest);
         }
@@ -177,17 +211,22 @@ namespace leopard
     for (unsigned int c = 0; c < problem.fields().size(); ++c)
       if (problem.does_not_diffuse(c))
         return "it knows no species that do not diffuse";
-    const auto kinetics = kinetics_of(problem);
-    if (!kinetics)
-      return "its reaction is one of 'Turing'";
-    if (const std::string reason = kinetics->why_not(); !reason.empty())
-      return "of the expressions of 'Turing/Kinetics': " + reason;
+    if (problem.load_depends_on_time() && time.explicit_reaction() && !time.exponential()) // it would extrapolate them, too
+      return "with " + time.scheme + " it knows no sources, fluxes and boundary values that depend on the time";
+    if (problem.load_depends_on_time())
+      if (const std::string reason = problem.separated_load().why_not; !reason.empty())
+        return reason;
     if (problem.proportional_diffusion().empty())
       return "the diffusion of a field depends on x or on the direction, and that of the others is not the same times a number";
-    if (problem.has_boundary_values())
-      return "it knows no boundary values";
-    if (problem.load_depends_on_time())
-      return "it knows no sources and fluxes that depend on the time";
+    if (problem.has_boundary_values() && (time.explicit_reaction() || time.exponential()))
+      return "with boundary values it does not know " + time.scheme;
+    const auto kinetics = kinetics_of(problem);
+    if (!kinetics)
+      return "it knows the problem turing only";
+    if (const std::string reason = kinetics->why_not(); !reason.empty())
+      return "of the expressions of 'Turing/Kinetics'" +
+             std::string(problem.has_boundary_conditions() || problem.has_sources_or_fluxes() ? " with sources and boundary conditions" : "") + ": " +
+             reason;
     for (unsigned int c = 0; c < problem.fields().size(); ++c)
       if (problem.absorption(c) != 0.)
         return "it knows no absorption";
@@ -243,27 +282,43 @@ namespace leopard
     const HostVector &m        = system.lumped_mass;
     const MPI_Comm    comm     = m.get_mpi_communicator();
     const int         n_fields = static_cast<int>(problem.fields().size());
-    const auto        copies = discretization.periodic_copies(), own = m.locally_owned_elements();
+    const auto        own      = m.locally_owned_elements();
+    auto              left_out = discretization.periodic_copies();
     Domain            domain;
     double            own_min = std::numeric_limits<double>::max();
     for (unsigned int i = 0; i < m.locally_owned_size(); i += n_fields)
-      if (!copies.is_element(own.nth_index_in_set(i) / n_fields))
+      if (const auto node = own.nth_index_in_set(i) / n_fields; !left_out.is_element(node))
         {
+          const double largest = *std::max_element(m.begin() + i, m.begin() + i + n_fields);
+          if (problem.has_boundary_values() && largest == 0.)
+            {
+              left_out.add_index(node);
+              continue;
+            }
           domain.unknowns.push_back(i / n_fields);
           own_min = std::min(own_min, *std::min_element(m.begin() + i, m.begin() + i + n_fields));
         }
+    own_min = dealii::Utilities::MPI::min(own_min, comm);
     if (dealii::Utilities::MPI::n_mpi_processes(comm) > 1 && kinetics_of(problem)->n_by_node() > 0)
-      why_not = "on a mesh that ranks share its reaction is the same at all places, without sources and fluxes";
-    else if (!(dealii::Utilities::MPI::min(own_min, comm) > 0.))
+      why_not = problem.has_boundary_values()
+                  ? "with boundary values it does not know several ranks"
+                  : std::string("with ") + (problem.has_sources_or_fluxes() ? "sources or fluxes" : "a reaction that depends on the place") +
+                      " it knows several ranks on rectangles and boxes only that are not periodic, with finite differences and constant diffusion";
+    else if (problem.has_boundary_values() && !(own_min > 0.))
+      why_not =
+        "at a node some fields have boundary values and others have not, or the mesh has hanging nodes or lumped masses that are not positive";
+    else if (domain.unknowns.empty() && dealii::Utilities::MPI::n_mpi_processes(comm) == 1)
+      why_not = "all nodes have boundary values";
+    else if (!(own_min > 0.))
       why_not = "it needs a mesh without hanging nodes and positive lumped masses";
     else
       why_not = why_not_on_these_devices(time, linear, comm);
     if (!why_not.empty())
       return {};
-    const dealii::IndexSet    free        = free_nodes(copies, comm);
+    const dealii::IndexSet    free        = free_nodes(left_out, comm);
     const std::vector<double> coordinates = discretization.nodes();
     const int                 dimension   = discretization.dimension();
-    MeshLaplacian             mesh        = own_rows(system, problem, free, domain.unknowns);
+    MeshLaplacian             mesh        = own_rows(system, problem, free, domain.unknowns, problem.has_boundary_values() ? &domain.decay : nullptr);
     mesh.dimension                        = dimension;
     for (const unsigned int i : domain.unknowns)
       {

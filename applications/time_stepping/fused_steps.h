@@ -44,6 +44,12 @@ namespace leopard
       std::vector<dealii::types::global_dof_index>             nodes;      ///< of each of `unknowns`
       std::vector<unsigned int>                    unknowns;  ///< which of the scalar degrees of freedom that the rank owns are nodes there
       std::vector<dealii::types::global_dof_index> own_nodes; ///< that the rank has in the time loop, in the order of its arrays
+      /**
+       * Of each of `unknowns`, FurtherRates::decay: what rows of K / m lack to a sum of zero beside boundary values.
+       */
+      std::vector<double> decay;
+      /** One for each factor of Problem::separated_load(); the load where it does not depend on the time. */
+      std::vector<HostVector> loads;
     };
 
     /**
@@ -52,7 +58,10 @@ namespace leopard
     static Domain
     on_grid(const UniformGrid &grid, const TimeParameters &time, const LinearSolverParameters &linear, MPI_Comm comm, std::string &why_not);
 
-    /** A mesh, likewise; periodic copies are left out. @param system its mass matrix is lumped. */
+    /**
+     * A mesh, likewise; periodic copies and nodes with boundary values are left out. @param system its mass matrix is
+     * lumped.
+     */
     static Domain on_mesh(const SemiDiscreteSystem     &system,
                           const LevelSource            &discretization,
                           const Problem                &problem,
@@ -61,8 +70,8 @@ namespace leopard
                           std::string                  &why_not);
 
     /**
-     * @param comm whose ranks share the domain. @param system, discretization for sources, given fluxes and places.
-     * @throws Error.
+     * @param comm whose ranks share the domain. @param system, discretization for lumped masses and places. @throws
+     * Error.
      */
     FusedSteps(const Domain                 &domain,
                MPI_Comm                      comm,

@@ -122,13 +122,15 @@ namespace leopard
     if (reason == StopReason::newton_failure || reason == StopReason::linear_failure || reason == StopReason::step_underflow ||
         reason == StopReason::blow_up)
       {
-        const std::string cause = reaction_that_fails(newton,
-                                                      implicit_system,
-                                                      problem,
-                                                      {levels, control.n_levels, control.time, control.steps[0], stepper.attempted_step_size()},
-                                                      u_new,
-                                                      prediction);
-        const std::size_t line  = std::min(cause.find('\n'), cause.size()); // what a coefficient is expected to be stands behind it
+        std::string cause = load_that_fails(stepper.attempted_step_size());
+        if (cause.empty())
+          cause = reaction_that_fails(newton,
+                                      implicit_system,
+                                      problem,
+                                      {levels, control.n_levels, control.time, control.steps[0], stepper.attempted_step_size()},
+                                      u_new,
+                                      prediction);
+        const std::size_t line = std::min(cause.find('\n'), cause.size()); // what a coefficient is expected to be stands behind it
         fused_failure =
           (cause.empty() ? why_it_failed(reason) : cause.substr(0, line) + ",") + " in the step from time " + format("%.8g", control.time) +
           " with step size " + format("%.4g", stepper.attempted_step_size()) + growth_of_solution() +
@@ -142,6 +144,34 @@ namespace leopard
     if (!fused_failure.empty() && stepper.totals().steps == before.steps)
       throw ConvergenceFailure(std::exchange(fused_failure, ""));
     return report;
+  }
+
+  std::string TimeIntegrator::load_that_fails(double attempted_step)
+  {
+    std::string cause;
+    for (const double part : {1., 0.5}) // where steps evaluate it
+      try
+        {
+          if (update_load && cause.empty())
+            update_load(control.time + part * attempted_step);
+        }
+      catch (const Error &error)
+        {
+          cause = error.what();
+        }
+    if (update_load)
+      update_load(control.time);
+    return cause;
+  }
+
+  void TimeIntegrator::store_fused(int level, double time, HostVector &u)
+  {
+    fused->store(level, u);
+    if (!distribute)
+      return;
+    if (update_load && problem.has_boundary_values())
+      update_load(time);
+    distribute(u);
   }
 
   std::string TimeIntegrator::what_limits(const StepReport &report) const
@@ -173,29 +203,29 @@ namespace leopard
     const reaction_diffusion::StepFigures &last    = stepper.last_step();
     const auto                             totals  = stepper.totals();
     const auto                             now     = stepper.state();
-    fused->store(0, u_new);
-    if (distribute)
-      distribute(u_new);
+    store_fused(0, now.time, u_new);
     static_cast<reaction_diffusion::StepFigures &>(report) = last;
     check_values(now.time - last.step_size, last.step_size, report);
     control.resume(now);
     control.order = last.order;
     levels[0].swap(u_new);
+    double old_time = now.time;
     for (int l = 1; l < control.n_levels; ++l)
       {
-        fused->store(l, levels[l]);
-        if (distribute)
-          distribute(levels[l]);
+        old_time -= control.steps[l - 1];
+        store_fused(l, old_time, levels[l]);
       }
+    if (update_load)
+      update_load(now.time);
 
     // with an explicit reaction the corrections of a step are parts of one linear solve
     report.newton_steps      = parameters.explicit_reaction() ? 1 : last.newton_steps;
     report.linear_iterations = last.sweeps + last.cycles;
     // the library divides G by (a + s) m / k; its weights are 1 where m is largest
-    const auto   factors  = last_step().coefficients();
-    const auto   growing  = growth.factors(control.time);
-    const double old_time = control.time - control.steps[0];
-    report.residual       = last.residual * (1. / factors.implicit + growing.dilution) / growing.diffusion * system.lumped_mass.linfty_norm();
+    const auto factors = last_step().coefficients();
+    const auto growing = growth.factors(control.time);
+    old_time           = control.time - control.steps[0];
+    report.residual    = last.residual * (1. / factors.implicit + growing.dilution) / growing.diffusion * system.lumped_mass.linfty_norm();
     if (!parameters.follows_bound())
       report.bound = last_step().asynchronous_bound(implicit_system.dominant_mass_factor(levels[1], growth.factors(old_time), old_time));
     if (parameters.explicit_reaction()) // for the mass balance; what the step has taken stayed there

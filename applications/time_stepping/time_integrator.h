@@ -188,7 +188,11 @@ namespace leopard
     /** @return why it has failed, empty if it has not; then `cause` is for StepControl::reject_step(). */
     std::string attempt(StepReport &report, StopReason &cause);
     std::string try_step(StepReport &report, StopReason &cause);
-    void        check_values(double start, double step_size, StepReport &report);
+    /** What of sources, fluxes and boundary values is not finite where an attempt has taken them; or nothing. */
+    std::string load_that_fails(double attempted_step);
+    /** A solution of the fused steps, with the boundary values of its time. */
+    void store_fused(int level, double time, HostVector &u);
+    void check_values(double start, double step_size, StepReport &report);
     /** @param reason why the attempts before have failed, empty if there were none. */
     [[noreturn]] void throw_underflow(const std::string &reason) const;
     std::string       growth_of_solution() const;

@@ -35,7 +35,10 @@ class VaryingCoefficients(Program):
         for method in ("finite differences", "finite elements"):
             said = self.expect_rate("fused", steady + f"subsection Discretization\n set Method = {method}\nend\n")
             self.assertIn("time loop: fused", said)
-        self.assertIn("sources and fluxes that depend on the time", self.leopard(self.write("moving.prm", turing("gamma = 5*(1 + t)").replace(DIRECT, ""))))
+        # and with t they are sums of products of functions of the time and of the place
+        for method in ("finite differences", "finite elements"):
+            said = self.expect_rate("moving", turing("gamma = 5*(1 + t)").replace(DIRECT, "") + f"subsection Discretization\n set Method = {method}\nend\n")
+            self.assertIn("time loop: fused", said)
 
     def test_rates_of_diffusion(self):
         inside = "0.4*sin(pi*x)*sin(pi*y)"
@@ -147,6 +150,32 @@ class SameEquations(Program):
             self.assert_same(general, chosen, delta=1e-6)
             without, _ = self.ends(*settings[:2], f"Time stepping/Scheme={scheme}")
             self.assert_different(general, without)
+
+    def test_sources_and_fluxes_that_depend_on_the_time_in_the_fused_loop(self):
+        settings = ["Turing/gamma=100", "Turing/Perturbation=0.1", "Turing/Source u=50*sin(300*t)*x^2 + 30*exp(-100*t)*y + t", "Turing/Boundary fluxes v=*: 3*y*cos(200*t)",
+                    "Output/Interval=0", "Output/Log every=1000", "Time stepping/End time=6e-3"]
+        for more in ([], ["Discretization/Method=finite elements"], ["Discretization/Method=finite elements", "Mesh/Domain=L-shape"], ["Time stepping/Scheme=BDF2", "Turing/gamma=100*(1 + x + t)"]):
+            general, _ = self.ends(*settings, *more)
+            balance = self.statistics("tiny_turing")[1][-1][16:18]
+            chosen, said = self.ends(*settings, *more, "Newton/Relative tolerance=1e-9", exact=False)
+            self.assertIn("time loop: fused", said)
+            self.assert_same(general, chosen, delta=1e-6)
+            self.assert_same(balance, self.statistics("tiny_turing")[1][-1][16:18], delta=1e-6)
+            self.assert_different(general, self.ends(*settings, *more, "Turing/Boundary fluxes v=*: 3*y")[0])
+        exponential, said = self.ends(*settings, "Time stepping/Scheme=ETDRK4", "Time stepping/Step size=2e-4", exact=False)
+        self.assertIn("time loop: fused", said)
+        self.assert_same(exponential, self.ends(*settings, "Time stepping/Step size=1e-5", "Time stepping/Scheme=BDF2")[0], delta=2e-4)
+        for setting, says in (("Turing/Source u=sin(x - 9*t)", "'Turing/Source u' is no sum of products"), ("Time stepping/Scheme=SBDF2", "with SBDF2 it knows no sources"),
+                              ("Turing/Source u=if(t > 1, 1/x, 0)", "is not finite everywhere")):
+            self.assertRegex(self.ends(*settings, setting, exact=False)[1], f"time loop: general, since the fused one cannot be used: .*{says}")
+
+    def test_what_ranks_share_in_the_fused_loop(self):
+        for settings, says in ((["Turing/gamma=100 + x", "Mesh/Periodic=y"], "with a reaction that depends on the place it knows several ranks on rectangles and boxes only that are not periodic"),
+                               (["Turing/Source u=x", "Mesh/Periodic=y"], "with sources or fluxes it knows several ranks on rectangles"),
+                               (["Turing/Boundary values u=2: 1", "Turing/Boundary values v=2: 1"], "with boundary values it does not know several ranks"),
+                               (["Turing/Boundary values u=2: 1"], "at a node some fields have boundary values and others have not")):
+            said = self.leopard(TINY, *settings, ranks=1 if "at a node" in says else 2)
+            self.assertIn(f"time loop: general, since the fused one cannot be used: {says}", said)
 
     def test_what_is_not_finite_in_the_fused_loop(self):
         later = ["Turing/Perturbation=0.1", "Time stepping/Engine=fused"]

@@ -186,7 +186,8 @@ end
             (["Time stepping/Engine=general"], "'Engine' is general"),
             (["Mesh/Domain=L-shape"], "'Mesh/Domain' is L-shape"),
             (["Time stepping/Negative values=clip"], "clip"),
-            (["Turing/Source u=t"], "sources and fluxes that depend on the time"),
+            (["Turing/Source u=sin(x - t)"], "no sum of products"),
+            (["Turing/Boundary values u=2: 1", "Turing/Boundary values v=2: 1"], "with boundary values it does not know ETDRK4"),
         )])
         self.invalid([(file.name, [ETD, "Time stepping/Step control=asynchronous bound"], "the scheme ETDRK4 iterates nothing")])
         error = self.failed_run(file, ETD, *STEPS, ranks=2, says=[needs, "2 ranks"])

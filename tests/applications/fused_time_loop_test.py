@@ -275,7 +275,7 @@ end
 
     def test_says_why_not(self):
         file = self.write("case.prm", CASE)
-        for setting, reason in (("Turing/Source u=t", "sources and fluxes that depend on the time"),
+        for setting, reason in (("Turing/Source u=sin(x - t)", "'Turing/Source u' is no sum of products"),
                                 ("Linear solver/Method=direct", "another solver"), ("Newton/Forcing=fixed iterations", "a fixed number"),
                                 ("Time stepping/Negative values=clip", "does not clip")):
             said = self.leopard(file, "Time stepping/Engine=fused", setting, *FIXED[:3], fails=True)

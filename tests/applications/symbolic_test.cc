@@ -2,6 +2,7 @@
 #include <applications/problems/turing/kinetics.h>
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 #include <applications/symbolic/differentiate.h>
+#include <applications/symbolic/separate.h>
 #include <solvers/base/errors.h>
 
 #include <gtest/gtest.h>
@@ -295,6 +296,50 @@ namespace leopard
       const double expected[] = {2. * u, 0., v, u, 3., 0.};
       for (int i = 0; i < 6; ++i)
         EXPECT_DOUBLE_EQ(j[i], expected[i]) << i;
+    }
+
+    TEST(TimeSeparation, SumOfProductsIsTheExpression)
+    {
+      TimeSeparation                              separation;
+      std::vector<std::pair<std::string, double>> expected;
+      std::vector<ExpressionTape>                 parts;
+      const double                                x = 0.7, y = -0.4, t = 0.3;
+      for (const auto &[text, value] : std::vector<std::pair<std::string, double>>{{"3", 3.},
+                                                                                   {"0", 0.},
+                                                                                   {"x*y", x * y},
+                                                                                   {"exp(-t)", std::exp(-t)},
+                                                                                   {"exp(-t)*sin(x)", std::exp(-t) * std::sin(x)},
+                                                                                   {"(1 + t*x)^2*y", (1. + t * x) * (1. + t * x) * y},
+                                                                                   {"(x - t)/(1 + t) - y/x", (x - t) / (1. + t) - y / x},
+                                                                                   {"(x + t)/(1 + x^2)", (x + t) / (1. + x * x)},
+                                                                                   {"-(x*t - y*sin(t))", -(x * t - y * std::sin(t))},
+                                                                                   {"if(t < 0.5, x*(2 + t), y)", x * (2. + t)},
+                                                                                   {"if(x > 0.9, t, t^2*y)", t * t * y}})
+        {
+          const auto part = separation.parts(compile({"Source", text}, {"x", "y", "z", "t"}, {}));
+          ASSERT_TRUE(part) << text;
+          parts.push_back(*part);
+          expected.emplace_back(text, value);
+        }
+      const ExpressionTape factors = separation.factors();
+      std::vector<double>  b(factors.outputs.size());
+      ASSERT_EQ(b.size(), separation.n_factors());
+      factors.evaluate(1, &t, b.data());
+      for (std::size_t e = 0; e < parts.size(); ++e)
+        {
+          double sum = 0.;
+          for (std::size_t k = 0; k < b.size(); ++k)
+            {
+              const double inputs[] = {x, y, 0., static_cast<double>(k)};
+              double       f        = 0.;
+              parts[e].evaluate(1, inputs, &f);
+              sum += b[k] * f;
+            }
+          EXPECT_NEAR(sum, expected[e].second, 1e-14) << expected[e].first;
+        }
+      EXPECT_EQ(factors.outputs[0], 1u + 0u) << "what does not depend on the time has the factor 1, a constant";
+      for (const std::string &text : {"sin(x - t)", "x^t", "1/(x + t)", "max(x, t)", "if(x < t, 1, 2)", "sqrt(x*t)"})
+        EXPECT_FALSE(TimeSeparation().parts(compile({"Source", text}, {"x", "y", "z", "t"}, {}))) << text;
     }
 
     TEST(Symbolic, SourcesOfExactSolutions)

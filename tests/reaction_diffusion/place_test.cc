@@ -207,6 +207,38 @@ namespace leopard::reaction_diffusion
     EXPECT_LT(largest_difference(found, whole), 1e-8);
   }
 
+  TEST_P(ReactionByNode, RatesOnTopOfAReaction)
+  {
+    // the same as rates on top of none: 1 times 2 c, exp(-t) times p, and the decay c u
+    const Manufactured problem(9, true);
+    TapeWriter         nothing(2, {0.}), factors(1, {1.});
+    nothing.tape.outputs        = {nothing.constant(0), nothing.constant(0)};
+    const std::uint16_t minus_t = factors.negate(0);
+    factors.tape.outputs        = {factors.constant(0), factors.apply(Operation::exp, minus_t, minus_t)};
+    const std::size_t n         = problem.phi.size();
+    auto              values    = std::make_shared<Vector>(3 * n);
+    for (std::size_t i = 0; i < n; ++i)
+      {
+        const double c       = (*problem.kinetics.by_node)[i];
+        (*values)[i]         = 2. * c;
+        (*values)[n + i]     = (*problem.kinetics.by_node)[n + i];
+        (*values)[2 * n + i] = c;
+      }
+    for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2, Scheme::etdrk4})
+      {
+        StepperOptions options            = fixed_steps(GetParam(), scheme, 0.05);
+        options.kinetics                  = {"expressions", {}, 1., with_rates(nothing.tape, 1, {factors.tape, {1.}})};
+        options.kinetics.n_further_inputs = 4;
+        options.kinetics.by_node          = values;
+        options.diffusion                 = {1.};
+        StepperOptions other              = options;
+        other.kinetics                    = problem.kinetics;
+        const Vector u = stepped(problem.grid, options, problem.at(0.), 1.), expected = stepped(problem.grid, other, problem.at(0.), 1.);
+        EXPECT_LT(largest_difference(u, expected), 1e-8) << static_cast<int>(scheme);
+        EXPECT_LT(largest_difference(u, problem.at(1.)), 0.05) << static_cast<int>(scheme);
+      }
+  }
+
   TEST_P(ReactionByNode, FailsInTheStepInWhichACoefficientIsNone)
   {
     // c (1 - u) with c = 1 - 1000 s (1 - s) where s = t - 0.5 is in (0, 1): negative at t = 0.6 and 1.4, say

@@ -415,10 +415,11 @@ namespace leopard
     return result;
   }
 
-  std::optional<reaction_diffusion::KineticsChoice> Turing::library_kinetics(unsigned int n_nodes, const Places &nodes, const double *terms) const
+  std::optional<reaction_diffusion::KineticsChoice>
+  Turing::library_kinetics(unsigned int n_nodes, const Places &nodes, const reaction_diffusion::FurtherRates *rates, const double *values) const
   {
-    if (reaction_depends_on_place() || terms != nullptr)
-      return kinetics_by_node(n_nodes, nodes, terms);
+    if (reaction_depends_on_place() || rates != nullptr)
+      return kinetics_by_node(n_nodes, nodes, rates, values);
     const auto compiled = reaction_diffusion::kinetics_names();
     if (uses_expressions() || std::find(compiled.begin(), compiled.end(), chosen_kinetics) == compiled.end())
       return reaction_diffusion::KineticsChoice{"expressions", {}, gamma.number(), kinetics->tape()};
@@ -428,7 +429,10 @@ namespace leopard
     return choice;
   }
 
-  reaction_diffusion::KineticsChoice Turing::kinetics_by_node(unsigned int n_nodes, const Places &nodes, const double *terms) const
+  reaction_diffusion::KineticsChoice Turing::kinetics_by_node(unsigned int                            n_nodes,
+                                                              const Places                           &nodes,
+                                                              const reaction_diffusion::FurtherRates *rates,
+                                                              const double                           *values_of_rates) const
   {
     using namespace reaction_diffusion;
     const auto        n_species = static_cast<unsigned int>(species.size());
@@ -446,10 +450,11 @@ namespace leopard
     is_given.resize(n_species + n_places, true);
     is_given[n_species + 3]    = false; // the time, the fourth of names_of_places()
     const SplitTape   parts    = split(tape, is_given);
-    const std::size_t n_values = parts.given.outputs.size(), n_terms = terms != nullptr ? n_species : 0;
-    KineticsChoice    choice{"expressions", {}, 1., with_terms(parts.rest, static_cast<unsigned int>(n_terms))};
-    choice.n_further_inputs = static_cast<unsigned int>(1 + n_values + n_terms);
-    auto by_node            = std::make_shared<std::vector<double>>((n_values + n_terms) * n_nodes);
+    const std::size_t n_values = parts.given.outputs.size();
+    KineticsChoice    choice{"expressions", {}, 1., rates != nullptr ? with_rates(parts.rest, n_species, *rates) : parts.rest};
+    choice.n_further_inputs     = choice.expressions.n_inputs - n_species;
+    const std::size_t n_by_node = choice.n_by_node();
+    auto              by_node   = std::make_shared<std::vector<double>>(n_by_node * n_nodes);
 
     std::vector<double> inputs(tape.n_inputs, 0.), values(n_values);
     for (std::size_t i = 0; i < n_nodes && n_values > 0; ++i)
@@ -460,7 +465,7 @@ namespace leopard
           (*by_node)[p * n_nodes + i] = values[p];
       }
     if (n_nodes > 0)
-      std::copy_n(terms, n_terms * n_nodes, by_node->begin() + static_cast<std::ptrdiff_t>(n_values * n_nodes));
+      std::copy_n(values_of_rates, (n_by_node - n_values) * n_nodes, by_node->begin() + static_cast<std::ptrdiff_t>(n_values * n_nodes));
     choice.by_node = by_node;
     return choice;
   }

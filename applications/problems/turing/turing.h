@@ -65,8 +65,10 @@ namespace leopard
     /** The homogeneous steady state of the analysis; empty if 'Steady state' is none or there is none. */
     const std::vector<double> &steady_state() const override { return chosen_state; }
 
-    std::optional<reaction_diffusion::KineticsChoice>
-    library_kinetics(unsigned int n_nodes = 0, const Places &nodes = {}, const double *terms = nullptr) const override;
+    std::optional<reaction_diffusion::KineticsChoice> library_kinetics(unsigned int                            n_nodes = 0,
+                                                                       const Places                           &nodes   = {},
+                                                                       const reaction_diffusion::FurtherRates *rates   = nullptr,
+                                                                       const double                           *values  = nullptr) const override;
 
   protected:
     std::string entry_for(const std::string &what, const std::string &field) const override { return what + " " + field; }
@@ -89,7 +91,8 @@ namespace leopard
     void      read_steady_state(dealii::ParameterHandler &prm);
 
     /** library_kinetics() as expressions that know place and time. */
-    reaction_diffusion::KineticsChoice kinetics_by_node(unsigned int n_nodes, const Places &nodes, const double *terms) const;
+    reaction_diffusion::KineticsChoice
+    kinetics_by_node(unsigned int n_nodes, const Places &nodes, const reaction_diffusion::FurtherRates *rates, const double *values_of_rates) const;
 
     /** Whether steady states or their stability depend on the place. */
     bool                analysis_depends_on_place() const;

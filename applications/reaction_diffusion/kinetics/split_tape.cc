@@ -55,21 +55,49 @@ namespace leopard::reaction_diffusion
     return result;
   }
 
-  ExpressionTape with_terms(const ExpressionTape &tape, unsigned int n)
+  ExpressionTape with_rates(const ExpressionTape &tape, unsigned int n, const FurtherRates &rates)
   {
-    ExpressionTape result = tape;
-    result.n_inputs += n;
-    const auto moved = [&](std::uint16_t i) { return static_cast<std::uint16_t>(i < tape.n_inputs ? i : i + n); };
-    for (ExpressionTape::Instruction &instruction : result.instructions)
-      instruction = {instruction.operation, moved(instruction.a), moved(instruction.b)};
-    for (std::uint16_t &output : result.outputs)
-      output = moved(output);
-    for (unsigned int c = 0; c < n; ++c)
+    const ExpressionTape &factors  = rates.factors;
+    const std::size_t     n_inputs = tape.n_inputs + factors.outputs.size() * n + (rates.decay.empty() ? 0 : 1);
+    ExpressionTape        result;
+    result.n_inputs = static_cast<unsigned int>(n_inputs);
+    for (const std::vector<double> &constants : {tape.constants, factors.constants, rates.decay})
+      result.constants.insert(result.constants.end(), constants.begin(), constants.end());
+    const std::size_t of_factors = n_inputs + tape.constants.size(), of_decay = of_factors + factors.constants.size();
+    const auto        append = [&](Operation operation, std::size_t a, std::size_t b) {
+      result.instructions.push_back({operation, static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b)});
+      return result.n_registers() - std::size_t(1);
+    };
+    // Appends the instructions of a tape; the registers that they have now. @param inputs, constants where they are.
+    const auto append_all = [&](const ExpressionTape &from, std::size_t inputs, std::size_t constants) {
+      std::vector<std::size_t> now;
+      for (std::size_t i = 0; i < from.n_inputs; ++i)
+        now.push_back(inputs + i);
+      for (std::size_t i = 0; i < from.constants.size(); ++i)
+        now.push_back(constants + i);
+      for (const ExpressionTape::Instruction &i : from.instructions)
+        now.push_back(append(i.operation, now[i.a], now[i.b]));
+      return now;
+    };
+    const std::vector<std::size_t> in_tape = append_all(tape, 0, n_inputs), in_factors = append_all(factors, n, of_factors); // n: the time
+    std::vector<std::size_t>       outputs;
+    for (const std::uint16_t output : tape.outputs)
+      outputs.push_back(in_tape[output]);
+    for (std::size_t k = 0; k < factors.outputs.size(); ++k)
+      for (std::size_t c = 0; c < n; ++c)
+        {
+          const std::size_t constant = factors.outputs[k] - factors.n_inputs, rate = tape.n_inputs + k * n + c;
+          const bool is_one = factors.outputs[k] >= factors.n_inputs && constant < factors.constants.size() && factors.constants[constant] == 1.;
+          outputs[c]        = append(Operation::add, outputs[c], is_one ? rate : append(Operation::multiply, in_factors[factors.outputs[k]], rate));
+        }
+    for (std::size_t c = 0; c < rates.decay.size(); ++c)
       {
-        const auto sum = static_cast<std::uint16_t>(result.n_registers());
-        result.instructions.push_back({Operation::add, result.outputs[c], static_cast<std::uint16_t>(tape.n_inputs + c)});
-        result.outputs[c] = sum;
+        const std::size_t decay = append(Operation::multiply, of_decay + c, n_inputs - 1), derivative = n + c * n + c;
+        outputs[c]          = append(Operation::subtract, outputs[c], append(Operation::multiply, decay, c));
+        outputs[derivative] = append(Operation::subtract, outputs[derivative], decay);
       }
+    for (const std::size_t output : outputs)
+      result.outputs.push_back(static_cast<std::uint16_t>(output));
     return result;
   }
 

@@ -19,8 +19,18 @@ namespace leopard::reaction_diffusion
    */
   ExpressionTape one_where_allowed(const ExpressionTape &coefficient, double least);
 
-  /** A tape with n further inputs, which are added to its first n outputs. */
-  ExpressionTape with_terms(const ExpressionTape &tape, unsigned int n);
+  /** Rates that come on top of a reaction of n species: of species c sum_k b_k(t) s_kc - decay_c d u_c. */
+  struct FurtherRates
+  {
+    ExpressionTape      factors; ///< b_k, of the time, the one input; constants that are 1 cost nothing
+    std::vector<double> decay;   ///< of each species; empty: none
+  };
+
+  /**
+   * A reaction with such rates. @param tape its inputs are n species, the time and others; outputs f_c, then df_c/du_d
+   * at n + c * n + d. @return with further inputs: s_kc, s_00, s_01, ..., then d if there is decay.
+   */
+  ExpressionTape with_rates(const ExpressionTape &tape, unsigned int n, const FurtherRates &rates);
 
   /** A tape in two: `given`, what depends on given inputs alone, and `rest`, which computes the outputs from it. */
   struct SplitTape
