@@ -48,7 +48,7 @@ namespace leopard
 
     BlockAsyncOptions on_one_thread(BlockAsyncOptions options, Schedule schedule)
     {
-      options.backend   = Backend::host;
+      options.backend   = options.overlap_level > 0 ? Backend::reference : Backend::host;
       options.schedule  = schedule;
       options.two_stage = with_schedule(options.two_stage, schedule);
       options.execution = Execution::automatic;

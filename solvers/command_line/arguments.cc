@@ -217,6 +217,7 @@ namespace leopard::command_line
                                           "second-order Richardson: beta, or automatic (also if nothing follows): beta and omega from eigenvalues")
         ->type_name("[automatic|BETA]");
       add_choice(app, "--overlap", a.async.overlap, overlaps, "of neighbouring blocks, default none");
+      app.add_option("--overlap-level", a.async.overlap_level, "instead: rows so many edges away (backend reference)")->type_name("N");
       app.add_option("--overlap-percent", a.async.overlap_percent, "percent of a block that are overlap (default 25 with --overlap)")->type_name("P");
       add_choice(app, "--schedule", a.async.schedule, schedules, "of the blocks' updates, default chaotic");
       add_choice(app,
@@ -367,7 +368,7 @@ namespace leopard::command_line
         contradiction(
           "--l1", a.omega_is_tau ? "--omega tau" : "--momentum automatic", "numbers, as the eigenvalues of D^-1 A do not apply to l1 weights");
       if (a.async.overlap == Overlap::none)
-        refuse(a, {"--overlap-percent"}, "no overlap", "--overlap uniform, upward or downward with it");
+        refuse(a, {"--overlap-percent", "--overlap-level"}, "no overlap", "--overlap uniform, upward or downward with it");
       if (a.async.overlap != Overlap::none && a.shape == BlockShape::metis)
         contradiction("--overlap", "--blocks metis", "--blocks contiguous or rcm, whose blocks are neighbours in the numbering");
       if (!a.async.uses_seed(a.backend == "reference" ? Backend::reference : Backend::host))
@@ -418,7 +419,7 @@ namespace leopard::command_line
         }
       if (a.analyze)
         for (const std::string &option : a.given)
-          if (option != "--analyze" && option != "--block-size" && option != "--blocks" && option != "--overlap" && option != "--overlap-percent" &&
+          if (option != "--analyze" && option != "--block-size" && option != "--blocks" && option.rfind("--overlap", 0) != 0 &&
               option != "--block-unknowns" && option != "--near-null-space")
             contradiction(option, "--analyze", "only options that say what the blocks and nodes are, as nothing is solved");
     }
@@ -553,12 +554,11 @@ namespace leopard::command_line
       a.asks_for_async = what_asks_for_async(a);
     if (!a.asks_for_async.empty() || (a.analyze && !a.has("--method")))
       a.method_name = "async";
-    if (a.async.overlap != Overlap::none && !a.has("--overlap-percent"))
+    if (a.async.overlap != Overlap::none && !a.has("--overlap-percent") && !a.has("--overlap-level"))
       a.async.overlap_percent = usual_overlap_percent;
-
     if (a.method().corrects) // --precision single: in the precision of the vectors
       a.async.corrections = a.precision == Precision::mixed ? Corrections::single_precision : Corrections::working_precision;
-
+    a.async.backend         = a.backend == "reference" ? Backend::reference : Backend::host;
     a.criteria.keep_history = !a.history.empty();
     a.criteria.validate();
     check_numbers(a);

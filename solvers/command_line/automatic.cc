@@ -431,8 +431,9 @@ namespace leopard::command_line
       result.rows = result.columns = std::vector<double>(A.n_rows, 1.);
       result.text                  = "R A C y = R b, whose rows and columns have largest entries near 1, x = C y";
       std::vector<double> of_rows(A.n_rows), of_columns(A.n_rows);
-      for (int time = 0; time < n_times; ++time)
+      for (int time = 0, n_changed = A.n_rows; time < n_times && n_changed > 0; ++time)
         {
+          n_changed = 0;
           std::fill(of_rows.begin(), of_rows.end(), 0.);
           std::fill(of_columns.begin(), of_columns.end(), 0.);
           for (int i = 0; i < A.n_rows; ++i)
@@ -442,12 +443,15 @@ namespace leopard::command_line
                 of_rows[i]               = std::max(of_rows[i], size);
                 of_columns[A.columns[p]] = std::max(of_columns[A.columns[p]], size);
               }
+          const auto take = [&](double &factor, double largest) {
+            const double more = largest > 0. && std::isfinite(largest) ? scale_of(largest) : 1.;
+            n_changed += more != 1. ? 1 : 0;
+            factor *= more;
+          };
           for (int i = 0; i < A.n_rows; ++i)
             {
-              if (of_rows[i] > 0. && std::isfinite(of_rows[i]))
-                result.rows[i] *= scale_of(of_rows[i]);
-              if (of_columns[i] > 0. && std::isfinite(of_columns[i]))
-                result.columns[i] *= scale_of(of_columns[i]);
+              take(result.rows[i], of_rows[i]);
+              take(result.columns[i], of_columns[i]);
             }
         }
       return result;
@@ -457,9 +461,23 @@ namespace leopard::command_line
   Scaling equilibration(const CrsMatrix<double> &A, const MatrixTraits &traits)
   {
     constexpr double harmless = 1e6;
-    if (traits.diagonal_range <= harmless || !traits.has_whole_diagonal || traits.is_singular)
+    const bool       is_even  = traits.diagonal_range <= harmless;
+    if ((is_even && traits.is_symmetric) || !traits.has_whole_diagonal || traits.is_singular || A.n_rows == 0)
       return {};
-    return traits.is_symmetric ? symmetric_scaling(A) : general_scaling(A);
+    Scaling result = traits.is_symmetric ? symmetric_scaling(A) : general_scaling(A);
+    result.why     = "entries of the diagonal differ by the factor " + range_text(traits);
+    if (is_even)
+      {
+        const auto range = [](const std::vector<double> &factors) {
+          const auto [least, most] = std::minmax_element(factors.begin(), factors.end());
+          return *most / *least;
+        };
+        const double largest = std::max(range(result.rows), range(result.columns));
+        if (largest <= harmless)
+          return {};
+        result.why = "rows and columns differ in size by the factor " + short_text(largest, 2);
+      }
+    return result;
   }
 
   CrsMatrix<double> scaled(CrsMatrix<double> A, const Scaling &scaling)

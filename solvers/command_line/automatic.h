@@ -44,13 +44,14 @@ namespace leopard::command_line
   {
     std::vector<double> rows, columns; ///< R, C: equal where A is symmetric, so that R A C is, too
     std::string         text;          ///< "S A S y = S b with a diagonal near 1, x = S y"
+    std::string         why;           ///< "entries of the diagonal differ by the factor 1e+12"
     bool                is_empty() const { return rows.empty(); }
   };
 
   /**
    * Makes the diagonal of a symmetric matrix, or the largest entries of the rows and columns of another one, about 1.
-   * Empty where the diagonal is within six orders of magnitude, has zeros, or the matrix is singular with constants,
-   * which it would no longer be.
+   * Empty where the diagonal, and of the other one rows and columns, are within six orders of magnitude, where the
+   * diagonal has zeros, or the matrix is singular with constants, which it would no longer be.
    */
   Scaling equilibration(const CrsMatrix<double> &A, const MatrixTraits &traits);
 

@@ -89,29 +89,30 @@ namespace leopard::command_line
         throw UsageError("--threads is given with --method " + a.method_name + ", which works in one thread\n  expected: it with another method");
     }
 
-    /**
-     * Estimates where they take long, unless there is a limit, max_seconds > 0, which then is theirs. The smallest is
-     * worth some time where the rate of convergence depends on it, and little where 2 / (lambda_1 + lambda_n) does.
-     */
-    ExtremeEigenvalues eigenvalues_in_time(const CrsMatrix<double> &A, bool is_for_tau, double max_seconds, const Log &log)
+    /** Estimates where they take long, unless there is a limit, max_seconds > 0, which then is theirs. */
+    ExtremeEigenvalues eigenvalues_in_time(const CrsMatrix<double> &A, double max_seconds, const Log &log)
     {
-      constexpr double tolerance = 1e-3, margin = 0.01;
-      const double     patience = is_for_tau ? 0.5 : 1., of_estimate = is_for_tau ? 0.5 : 2.;
-      try
-        {
-          return extreme_eigenvalues(A, tolerance, max_seconds > 0. ? max_seconds : patience);
-        }
-      catch (const ConvergenceFailure &)
-        {
-          if (max_seconds > 0.)
-            throw;
-          log("eigenvalues",
-              "they take longer than " + short_text(patience, 5) + " s: estimated from inside the spectrum in up to " + short_text(of_estimate, 5) +
-                " s, the largest to about a percent; the smallest is smaller, perhaps by far");
-          ExtremeEigenvalues e = spectrum::estimate_extreme(A, tolerance, of_estimate);
-          e.largest *= 1. + margin; // one that is too small would make iterations diverge
-          return e;
-        }
+      constexpr double tolerance = 1e-3, margin = 0.01, patience = 0.3, of_estimate = 0.5;
+      constexpr int    many_rows = 200000; // with which nothing is found in that time
+      std::string      why       = "of as many rows as these";
+      if (max_seconds > 0. || A.n_rows <= many_rows)
+        try
+          {
+            return extreme_eigenvalues(A, tolerance, max_seconds > 0. ? max_seconds : patience);
+          }
+        catch (const ConvergenceFailure &)
+          {
+            if (max_seconds > 0.)
+              throw;
+            why = "as they take longer than " + short_text(patience, 5) + " s";
+          }
+      bool               settled = false;
+      ExtremeEigenvalues e       = spectrum::estimate_extreme(A, tolerance, of_estimate, &settled);
+      log("eigenvalues",
+          "estimated from inside the spectrum, " + why + ", the largest to about a percent" +
+            (settled ? "" : "; the smallest is smaller, perhaps by far, and what is chosen for it converges more slowly than it could"));
+      e.largest *= 1. + margin; // one that is too small would make iterations diverge
+      return e;
     }
 
     const std::string of_tau = "--omega tau";
@@ -122,7 +123,7 @@ namespace leopard::command_line
       log("eigenvalues", "of D^-1 A, for " + what_for + " ...");
       try
         {
-          const ExtremeEigenvalues e = eigenvalues_in_time(A, what_for == of_tau, max_seconds, log);
+          const ExtremeEigenvalues e = eigenvalues_in_time(A, max_seconds, log);
           log("eigenvalues", short_text(e.smallest, 5) + " to " + short_text(e.largest, 5));
           if (!(e.smallest > 0.))
             throw InvalidInput("the smallest eigenvalue of D^-1 A is " + short_text(e.smallest, 5) + "\n  expected: a positive definite matrix");
@@ -168,20 +169,22 @@ namespace leopard::command_line
       if (options.schedule == Schedule::synchronous && options.local_iterations == 1)
         return take(0.);
       // asynchronous iterations bear less: as much as converges in whatever order the blocks come
-      constexpr double max_seconds = 2.; // of all: who iterates so long that one is not decided gains little from the next
+      constexpr double max_seconds = 2.;                           // of all: who iterates so long that one is not decided gains little from the next
+      constexpr double of_entry = 0.2e-9, least_iterations = 900.; // in three schedules, as converges_in_all_schedules() has it
+      const bool       is_large = of_entry * least_iterations * options.local_iterations * A.n_entries() > max_seconds;
       const Stopwatch  stopwatch;
       for (const double caution : {0.5, 0.6, 0.7, 0.8, 0.9})
         {
           take(caution);
-          const double left = max_seconds - stopwatch.seconds();
+          const double left = is_large ? 0. : max_seconds - stopwatch.seconds();
           if (left > 0. && converges_in_all_schedules(A, options, left))
             return;
         }
       take(1.);
-      const bool is_late = stopwatch.seconds() > max_seconds;
+      const bool is_late = is_large || stopwatch.seconds() > max_seconds;
       log("warning",
-          "no momentum was found " + (is_late ? "in " + short_text(max_seconds, 5) + " s " : std::string()) +
-            "that converges in every schedule: none is taken, and omega = tau" +
+          std::string("no momentum was found ") + (is_large ? "for so large a matrix " : "") +
+            (is_late ? "in " + short_text(max_seconds, 5) + " s " : "") + "that converges in every schedule: none is taken, and omega = tau" +
             (is_late ? "\n            to do: --momentum with a number, or --schedule synchronous --local-iterations 1 --momentum" : ""));
     }
 
@@ -248,6 +251,20 @@ namespace leopard::command_line
       return true;
     }
 
+    /** The largest row sum of |B|, B = I - D^-1 A, above which rho(|B|) is not. */
+    double bound_of_radius_abs(const CrsMatrix<double> &A)
+    {
+      double bound = 0.;
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          double sum = 0., diagonal = 0.;
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            (A.columns[p] == i ? diagonal : sum) += std::abs(A.values[p]);
+          bound = std::max(bound, sum / diagonal);
+        }
+      return bound;
+    }
+
     /** Of options for which there is no bound to compare omega with: they are tried out. */
     void check_omega_by_trial(const CrsMatrix<double> &A, const BlockAsyncOptions &options, const std::string &omega, const Log &log)
     {
@@ -278,6 +295,8 @@ namespace leopard::command_line
             check_omega_by_trial(A, options, what, log);
           return;
         }
+      if (reached(omega * (1. + bound_of_radius_abs(A)), 2.)) // safe, whatever the eigenvalues are
+        return;
       try
         {
           const double radius      = spectrum::radius_abs(A, !spectrum::find_asymmetry(A).found, 1e-4, max_seconds),
@@ -338,7 +357,10 @@ namespace leopard::command_line
       if (complete)
         complete(matrix, options);
       log("blocks",
-          to_string(choice.shape) + (options.overlap == Overlap::none ? "" : ", overlap of " + short_text(options.overlap_percent, 5) + " percent"));
+          to_string(choice.shape) + (options.overlap == Overlap::none
+                                       ? ""
+                                       : ", overlap of " + (options.overlap_level > 0 ? "level " + std::to_string(options.overlap_level)
+                                                                                      : short_text(options.overlap_percent, 5) + " percent")));
       log("weights", weights(options));
       check_omega(matrix, options, log);
       const Precision precision =

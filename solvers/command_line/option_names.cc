@@ -25,6 +25,7 @@ namespace leopard::command_line
                               {"block_omega", "--block-omega", false},
                               {"two_stage", "--two-stage", false},
                               {"overlap_percent", "--overlap-percent", false},
+                              {"overlap_level", "--overlap-level", false},
                               {"n_threads", "--threads", false},
                               {"waits", "--wait", true},
                               {"shares", "--shares", true},

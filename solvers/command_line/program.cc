@@ -524,7 +524,8 @@ namespace leopard::command_line
       prepare(A, b, is_symmetric);
       check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, !arguments.rhs.empty());
       MatrixTraits       traits = look_at(A, is_symmetric);
-      const ScaledSystem system = arguments.method_name == "automatic" ? equilibrated(arguments, A, b, traits) : ScaledSystem();
+      const bool         scales = arguments.method_name == "automatic" || (arguments.precision == Precision::mixed && !is_symmetric);
+      const ScaledSystem system = scales ? equilibrated(arguments, A, b, traits) : ScaledSystem();
       if (system.is_scaled())
         traits = look_at(system.A, is_symmetric);
       return solve_by_attempts(system.is_scaled() ? system.arguments : arguments, A, b, system, traits, since_read, stopwatch);

@@ -70,7 +70,6 @@ namespace leopard::command_line
     system.scaling = equilibration(A, traits);
     if (!system.is_scaled())
       return system;
-    const std::string what = "entries of the diagonal differ by the factor " + range_text(traits);
     try
       {
         system.A = scaled(A, system.scaling);
@@ -78,11 +77,11 @@ namespace leopard::command_line
         if (!std::isfinite(norm(system.b)))
           throw InvalidInput("the right-hand side");
         system.arguments = with_scaled_nodes(arguments, system.scaling.columns);
-        log_line("scaled", what + ": solved is " + system.scaling.text);
+        log_line("scaled", system.scaling.why + ": solved is " + system.scaling.text);
       }
     catch (const InvalidInput &)
       {
-        log_line("not scaled", what + ", but with a diagonal near 1 others would overflow");
+        log_line("not scaled", system.scaling.why + ", but with a diagonal near 1 others would overflow");
         system = {};
       }
     return system;

@@ -316,42 +316,65 @@ namespace leopard::spectrum
     return {smallest - shift, lanczos(M, Spectra::SortRule::LargestAlge, tolerance, max_seconds) - shift};
   }
 
-  ExtremeEigenvalues estimate_extreme(const CrsMatrix<double> &A, double tolerance, double max_seconds)
+  ExtremeEigenvalues estimate_extreme(const CrsMatrix<double> &A, double tolerance, double max_seconds, bool *settled)
   {
+    constexpr int least_products = 40; // so many find lambda_n to about a percent, however busy the machine is
+    if (settled != nullptr)
+      *settled = true;
     if (A.n_rows <= n_dense)
       return extreme(A, tolerance, max_seconds);
-    const auto              start    = std::chrono::steady_clock::now();
-    const auto              time_out = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > max_seconds; };
-    const CrsMatrix<double> M        = symmetric_form(A, 0.);
+    const auto start      = std::chrono::steady_clock::now();
+    int        n_products = 0;
+    const auto time_out   = [&] {
+      return ++n_products >= least_products && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > max_seconds;
+    };
+    const CrsMatrix<double> M = symmetric_form(A, 0.);
     SymmetricProduct        product;
-    product.n_rows   = A.n_rows;
-    product.multiply = [&](const double *x, double *Mx) { multiply_by_all(M, x, Mx); };
-    product.sum      = [](double value) { return value; };
-    return estimate_extreme(product, tolerance, 0., max_steps, time_out).eigenvalues;
+    product.n_rows       = A.n_rows;
+    product.multiply     = [&](const double *x, double *Mx) { multiply_by_all(M, x, Mx); };
+    product.sum          = [](double value) { return value; };
+    product.smooth       = roots_of_diagonal(A);
+    const Estimate found = estimate_extreme(product, tolerance, 0., max_steps, time_out);
+    if (settled != nullptr)
+      *settled = found.settled;
+    return found.eigenvalues;
   }
 
   Estimate estimate_extreme(const SymmetricProduct &M, double tolerance, double floor, std::size_t max_products, const std::function<bool()> &is_over)
   {
-    const auto          n   = static_cast<Eigen::Index>(M.n_rows);
-    const auto          dot = [&](const Eigen::VectorXd &a, const Eigen::VectorXd &b) { return M.sum(a.dot(b)); };
-    Eigen::VectorXd     v = Eigen::VectorXd::Zero(n), before = v, image = v;
-    std::vector<double> diagonal, beside;
+    constexpr long grain = 16384;
+    const auto     pool  = shared_thread_pool(M.n_threads);
+    const auto     n     = static_cast<long>(M.n_rows);
+    const auto     sum   = [&](const auto &of_row) { // of all rows
+      return M.sum(parallel_sum(*pool, n, grain, [&](long begin, long end) {
+        double part = 0.;
+        for (long i = begin; i < end; ++i)
+          part += of_row(i);
+        return part;
+      }));
+    };
+    const auto square = [](double x) { return x * x; };
+
+    std::vector<double> v(n), before(n, 0.), image(n), diagonal, beside;
     Estimate            result;
     std::mt19937_64     random(M.seed);
     for (double &x : v)
       x = std::uniform_real_distribution<double>(-1., 1.)(random);
-    const double length = std::sqrt(dot(v, v));
+    for (std::size_t i = 0; i < M.smooth.size(); ++i)
+      v[i] = M.smooth[i] * (1. + v[i]);
+    double length = std::sqrt(sum([&](long i) { return square(v[i]); }));
     if (!(length > 0.)) // there are no rows
       return result;
-    v /= length;
     for (std::size_t next_look = 20;;)
       {
+        parallel_for(*pool, n, grain, [&](long begin, long end) {
+          for (long i = begin; i < end; ++i)
+            v[i] /= length;
+        });
         M.multiply(v.data(), image.data());
-        if (++result.n_products > 1)
-          image -= beside.back() * before;
-        diagonal.push_back(dot(v, image));
-        image -= diagonal.back() * v;
-        const double norm = std::sqrt(dot(image, image));
+        const double last_beside = ++result.n_products > 1 ? beside.back() : 0.;
+        diagonal.push_back(sum([&](long i) { return v[i] * (image[i] -= last_beside * before[i]); }));
+        const double norm = std::sqrt(sum([&](long i) { return square(image[i] -= diagonal.back() * v[i]); }));
         if (!std::isfinite(norm))
           {
             result.eigenvalues = {norm, norm};
@@ -371,7 +394,8 @@ namespace leopard::spectrum
           }
         beside.push_back(norm);
         before.swap(v);
-        v = image / norm;
+        v.swap(image);
+        length = norm;
       }
   }
 

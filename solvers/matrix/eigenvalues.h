@@ -35,18 +35,23 @@ namespace leopard::spectrum
 
   /**
    * The same roughly: the Lanczos method without restart and without orthogonalization, which costs little more than
-   * the products, until the values change by less than tolerance or max_seconds have passed. They lie within the
-   * spectrum, so lambda_1 is rather too large and lambda_n too small.
+   * the products, until the values change by less than tolerance, or max_seconds have passed and 40 products are done.
+   * They lie within the spectrum, so lambda_1 is rather too large and lambda_n too small. It begins with D^1/2 (1 +
+   * random numbers): of diffusion the constant is like the vector of lambda_1, which is then found in some tens of
+   * products, where random numbers alone need as many as the mesh has nodes a side.
+   * @param settled whether they did so; may be null.
    */
-  ExtremeEigenvalues estimate_extreme(const CrsMatrix<double> &A, double tolerance, double max_seconds);
+  ExtremeEigenvalues estimate_extreme(const CrsMatrix<double> &A, double tolerance, double max_seconds, bool *settled = nullptr);
 
   /** A symmetric matrix M whose rows may be spread over the ranks of a program, as products with vectors tell of it. */
   struct SymmetricProduct
   {
-    std::size_t                                      n_rows = 0; ///< of this rank
-    std::function<void(const double *x, double *Mx)> multiply;   ///< n_rows values each, host memory; collective
-    std::function<double(double)>                    sum;        ///< of one number a rank, the same everywhere; collective
-    unsigned int                                     seed = 1;   ///< of the first vector; another one on each rank
+    std::size_t                                      n_rows = 0;     ///< of this rank
+    std::function<void(const double *x, double *Mx)> multiply;       ///< n_rows values each, host memory; collective
+    std::function<double(double)>                    sum;            ///< of one number a rank, the same everywhere; collective
+    unsigned int                                     seed      = 1;  ///< of the first vector; another one on each rank
+    std::vector<double>                              smooth    = {}; ///< added to it, n_rows values or none
+    int                                              n_threads = 0;  ///< for vectors; 0: as many as the machine has
   };
 
   /** What estimate_extreme() found of M; all numbers are the same on every rank. */

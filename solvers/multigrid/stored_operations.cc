@@ -94,17 +94,6 @@ namespace leopard
       throw InvalidInput(new_values_of(level) + ": a matrix has " + std::to_string(found) + " entries\n  expected: the pattern it had, of " +
                          std::to_string(expected));
     }
-
-    CrsMatrix<double> numbered(CrsMatrix<double> A)
-    {
-      std::iota(A.values.begin(), A.values.end(), 0.);
-      return A;
-    }
-
-    std::vector<int> as_numbers(const CrsMatrix<double> &A)
-    {
-      return std::vector<int>(A.values.begin(), A.values.end());
-    }
   } // namespace
 
   template <typename Number>
@@ -424,10 +413,16 @@ namespace leopard
     if (l.E_entries.empty())
       {
         const std::vector<int> &old_row = host_order(l);
-        const CrsMatrix<double> E       = permute(numbered(from.interface), old_row, old_row);
-        l.E_entries                     = as_numbers(E);
-        l.E_transpose_entries =
-          as_numbers(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(numbered(from.interface_transpose), old_row, old_row));
+        l.E_entries                     = permuted_entries(from.interface, old_row, old_row);
+        if (from.interface_transpose.n_rows > 0)
+          l.E_transpose_entries = permuted_entries(from.interface_transpose, old_row, old_row);
+        else
+          {
+            CrsMatrix<double> E = permute(from.interface, old_row, old_row);
+            E.values.assign(l.E_entries.begin(), l.E_entries.end());
+            E = transpose(E);
+            l.E_transpose_entries.assign(E.values.begin(), E.values.end());
+          }
       }
     l.E->update_values(in_order(from.interface.values, l.E_entries, level));
     const CrsMatrix<double> &transposed = from.interface_transpose.n_rows == 0 ? from.interface : from.interface_transpose;

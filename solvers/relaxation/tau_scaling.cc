@@ -110,10 +110,11 @@ namespace leopard
     if (!form.is_symmetric(options.rank))
       refuse("the matrix is not symmetric");
     spectrum::SymmetricProduct product;
-    product.n_rows   = A.n_rows;
-    product.multiply = [&](const double *x, double *y) { form.multiply(x, y); };
-    product.sum      = [&](double value) { return communication.sum(value); };
-    product.seed     = 1 + options.rank;
+    product.n_rows    = A.n_rows;
+    product.multiply  = [&](const double *x, double *y) { form.multiply(x, y); };
+    product.sum       = [&](double value) { return communication.sum(value); };
+    product.seed      = 1 + options.rank;
+    product.n_threads = options.n_threads;
 
     const spectrum::Estimate found = spectrum::estimate_extreme(product, tolerance, at_rounding, std::max(1, options.max_products));
 

@@ -127,6 +127,37 @@ namespace leopard
       EXPECT_NEAR(of_identity.largest, 1., 1e-12);
     }
 
+    TEST(Eigenvalues, SmallOnesAreFoundFromASmoothVector)
+    {
+      constexpr int              n = 300, n_products = 60;
+      const CrsMatrix<double>    A = five_point_matrix(n, n, 0.);
+      spectrum::SymmetricProduct product;
+      product.n_rows   = n * n;
+      product.sum      = [](double value) { return value; };
+      product.multiply = [&](const double *x, double *y) {
+        for (int i = 0; i < A.n_rows; ++i)
+          {
+            y[i] = 0.;
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              y[i] += 0.25 * A.values[p] * x[A.columns[p]];
+          }
+      };
+      const double exact  = 1. - std::cos(std::acos(-1.) / (n + 1));
+      const auto   random = spectrum::estimate_extreme(product, 1e-3, 0., n_products);
+      product.smooth      = std::vector<double>(n * n, 1.);
+      const auto smooth   = spectrum::estimate_extreme(product, 1e-3, 0., n_products);
+      EXPECT_GT(random.eigenvalues.smallest, 10. * exact);
+      EXPECT_LT(smooth.eigenvalues.smallest, 3. * exact);
+      EXPECT_NEAR(smooth.eigenvalues.largest, 2., 0.02);
+      EXPECT_FALSE(smooth.settled);
+
+      bool settled = true;
+      EXPECT_NEAR(spectrum::estimate_extreme(A, 1e-3, 0., &settled).largest, 2., 0.03); // in no time
+      EXPECT_FALSE(settled);
+      spectrum::estimate_extreme(five_point_matrix(20, 20, 1.), 1e-3, 1000., &settled);
+      EXPECT_TRUE(settled);
+    }
+
     TEST(Eigenvalues, OfASingularMatrixBeginWithZero)
     {
       CrsMatrix<double> A = five_point_matrix(20, 20, 0.);

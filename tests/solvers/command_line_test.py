@@ -420,6 +420,23 @@ class Solving(Program):
         for method in ("async", "async-refinement"):
             self.assertIn("the entry in row 4, column 5 is 1e+60", self.run_it("large.mtx", "--precision", "mixed", "--method", method, code=1)[1])
 
+    def test_rows_and_columns_of_different_size(self):
+        """D_1 A D_2 with a diagonal near 1: scaled by itself, and in mixed precision, where it was called too ill-conditioned."""
+        numbers = random.Random(3)
+        d = [10. ** numbers.uniform(-6., 6.) for _ in range(144)]
+        entries = {(i, j): value * (1.3 if j == i - 1 else 0.7 if j == i + 1 else 1.) for (i, j), value in laplace(12, 4.2).items()}
+        self.matrix("even.mtx", entries, 144)
+        self.matrix("uneven.mtx", {(i, j): value * d[i] / d[j] for (i, j), value in entries.items()}, 144)
+        self.vector("b.mtx", d)  # R b = 1
+        self.vector("ones.mtx", [1.] * 144)
+        self.assertNotIn("scaled", self.run_it("even.mtx", "--rhs", "ones.mtx", "--solution", "y.mtx", "--tolerance", "1e-12", "--method", "gmres", "--precision", "mixed", "--preconditioner", "none"))
+        expected = self.read_vector("y.mtx")
+        for options in (["--method", "automatic"], ["--method", "gmres", "--precision", "mixed", "--preconditioner", "none"], ["--method", "gmres", "--precision", "mixed", "--preconditioner", "ilu"]):
+            said = self.run_it("uneven.mtx", "--rhs", "b.mtx", "--solution", "x.mtx", *options)
+            self.assertRegex(said, r"scaled +rows and columns differ in size by the factor .*: solved is R A C y = R b")
+            for x, y, s in zip(self.read_vector("x.mtx"), expected, d):
+                self.assertAlmostEqual(x / s, y, delta=1e-5 * y, msg=f"{options}")
+
     def test_precisions_that_cannot_be(self):
         for options, says in ((("--tolerance", "0"), "a tolerance"), (("--test-every", "5"), "no --test-every")):
             self.assertIn(says, self.run_it("A.mtx", "--method", "async", "--precision", "mixed", *options, code=2)[1])
@@ -1539,6 +1556,8 @@ class Options(Program):
                                (["--block-omega", "0.7"], {"block_omega": 0.7}), (["--l1"], {"l1": True}), (["--momentum", "0.3"], {"momentum": 0.3}),
                                (["--overlap", "uniform"], {"blocks": self.blocks("uniform")}),
                                (["--overlap", "uniform", "--overlap-percent", "50"], {"blocks": self.blocks("uniform", 50.)}),
+                               (["--overlap", "upward", "--overlap-level", "1", "--backend", "reference", "--block-size", "24"],
+                                {"blocks": [(max(0, first - self.SIDE), first + 24, first, first + 24) for first in range(0, self.N, 24)]}),
                                (["--overlap", "upward", "--overlap-percent", "30"], {"blocks": self.blocks("upward", 30.)}),
                                (["--overlap", "downward", "--overlap-percent", "30", "--l1", "--momentum", "0.2", "--block-omega", "1.2"],
                                 {"blocks": self.blocks("downward", 30.), "l1": True, "momentum": 0.2, "block_omega": 1.2})):
@@ -1839,7 +1858,7 @@ class BadInput(Program):
         for options, says in ((["--method", "jacobi", "--momentum"], ["--momentum", "--method jacobi"]), (["--method", "sor", "--blocks", "metis"], "--blocks"),
                               (["--method", "gauss-seidel", "--omega", "1.5"], "--method sor"), (["--method", "chebyshev", "--omega", "1"], "--omega"),
                               (["--method", "ssor", "--omega", "tau"], "--omega tau"), (["--momentum", "automatic", "--omega", "1"], "--omega is given with --momentum automatic"),
-                              (["--l1", "--omega", "tau"], "--l1"), (["--overlap-percent", "10"], "--overlap-percent"), (["--overlap", "uniform", "--blocks", "metis"], "--overlap"),
+                              (["--l1", "--omega", "tau"], "--l1"), (["--overlap-percent", "10"], "--overlap-percent"), (["--overlap-level", "1"], "--overlap-level"), (["--overlap", "uniform", "--blocks", "metis"], "--overlap"),
                               (["--seed", "3"], "--schedule replay"), (["--schedule", "replay", "--threads", "2"], "--threads"),
                               (["--backend", "reference", "--threads", "2"], "--threads"), (["--backend", "host", "--execution", "persistent"], "--execution"),
                               (["--backend", "host", "--storage", "single"], "--storage"), (["--backend", "host", "--waiting", "block"], "--waiting is given, and the backend is host"),
