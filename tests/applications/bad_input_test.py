@@ -227,9 +227,9 @@ class BadInput(Program):
         if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") < 2e11:
             self.rejected(TINY, "Mesh/Cells=32000", "Mesh/Global refinements=0", says=["the coarse mesh of 1.024e+09 cells takes more than 205 GB", "'Mesh/Global refinements'"],
                           leaves_nothing=False)
-        command = self.command(TINY, "Mesh/Cells=3000", "Mesh/Global refinements=0", options=["--overwrite"])
+        command = self.command(TINY, "Mesh/Cells=4000", "Mesh/Global refinements=0", options=["--overwrite"])
         result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False,
-                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1500000000, 1500000000)))
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2000000000, 2000000000)))
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertIn("leopard: not enough memory\n  expected: ", result.stderr)
 
