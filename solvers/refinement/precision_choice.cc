@@ -37,20 +37,26 @@ namespace leopard
       double bytes(double of_value) const { return inside * (of_value + 2.) + outside * (of_value + 4.) + 4. * rows * of_value; }
     };
 
-    /** Seconds of a global iteration, and of a residual with its test. */
+    /**
+     * Seconds of a global iteration, of a residual with its test, of a correction beside its iterations, of the start
+     * of a solve.
+     */
     struct Cost
     {
-      double in_double, in_single, residual;
+      double in_double, in_single, residual, correction, solve = 0.;
 
       Cost(const Work &work, const BlockAsyncOptions &options)
       {
         if (options.backend == Backend::cuda)
           {
-            // What is expected of an H200, not measured: blocks are read once an iteration, and swept over on the chip.
-            constexpr double start = 1e-6, bytes_a_second = 3.5e12, wait = 15e-6;
-            in_double = std::max(start, work.bytes(8.) / bytes_a_second);
-            in_single = std::max(start, work.bytes(4.) / bytes_a_second);
-            residual  = wait + in_double;
+            // Waits are fitted to solves of seventeen matrices on an H200 (2026-11-28_h200_precision_choice.md). Blocks
+            // are read once an iteration, and swept over on the chip.
+            constexpr double start = 1e-6, bytes_a_second = 3.5e12, test = 7.5e-6, waits = 150e-6;
+            in_double  = std::max(start, work.bytes(8.) / bytes_a_second);
+            in_single  = std::max(start, work.bytes(4.) / bytes_a_second);
+            residual   = test + in_double;
+            correction = waits + passes * in_double;
+            solve      = 60e-6;
             return;
           }
         // Fitted to solves of seven matrices on two cores of a virtual machine of a server of 2023: sweeps gather
@@ -67,6 +73,7 @@ namespace leopard
         in_double                  = start + sweeps + transfers(8.);
         in_single                  = start + ratio * sweeps + transfers(4.);
         residual                   = start + entries + transfers(8.);
+        correction                 = passes * residual;
       }
     };
 
@@ -130,8 +137,8 @@ namespace leopard
     const auto   tests      = std::ceil(n / test_every);
     const double kappa      = 2. * options.local_iterations / (1. - rate.factor);
     const double of_refined = 1. + std::ceil(digits / usual_digits);
-    result.seconds_double   = test_every * tests * cost.in_double + (1. + tests) * cost.residual;
-    result.seconds_refined  = n * cost.in_double + passes * of_refined * cost.residual;
+    result.seconds_double   = cost.solve + test_every * tests * cost.in_double + (1. + tests) * cost.residual;
+    result.seconds_refined  = n * cost.in_double + of_refined * cost.correction;
     result.digits           = std::min(usual_digits, -std::log10(rounding * kappa));
     if (!(result.digits > 1.))
       {
@@ -143,7 +150,7 @@ namespace leopard
     result.n_corrections  = 1 + static_cast<int>(std::ceil(std::max(0., digits - result.digits) / result.digits - 1e-6));
     const double wasted   = std::max(0., std::min(usual_digits, digits + 0.3) - result.digits);
     const double n_mixed  = n + rate.iterations_a_digit * (wasted + 0.5 * result.n_corrections);
-    result.seconds_mixed  = n_mixed * cost.in_single + passes * (1. + result.n_corrections) * cost.residual;
+    result.seconds_mixed  = n_mixed * cost.in_single + (1. + result.n_corrections) * cost.correction;
     const std::string way = number(rate.iterations_a_digit) + " iterations a digit, " + number(100. * cost.in_single / cost.in_double, "%.0f") +
                             " percent of the time for one in single, " + std::to_string(result.n_corrections) + " corrections of " +
                             number(result.digits, "%.2g") + " digits";
