@@ -416,7 +416,7 @@ namespace leopard
 
   void LinearSolver::make()
   {
-    if (parameters.refines())
+    if (parameters.refines() && !parameters.refines_on_one_rank_only(comm))
       implementation = make_refinement_solver(parameters, A, levels, comm);
     else if (parameters.method == "multigrid")
       implementation = make_multigrid_solver(parameters, A, *levels, comm);
@@ -442,6 +442,7 @@ namespace leopard
   LinearSolveResult LinearSolver::solve(HostVector &x, const HostVector &b, const LinearTarget &target)
   {
     parameters.check_precision();
+    parameters.check_precision_on(comm);
     throw_if_stop_requested(comm);
     n_in_single              = 0;
     LinearSolveResult result = parameters.chose_single ? solve_or_in_double(x, b, target) : solve_scaled(x, b, target);

@@ -141,7 +141,9 @@ namespace leopard
     }
     /** @throws Error where the precision that is asked for cannot be had. */
     void check_precision() const;
-    /** @throws Error where the refinement is one of a Krylov method and there are several ranks. */
+    /** Whether the refinement is one of a Krylov method, and there are several ranks. */
+    bool refines_on_one_rank_only(MPI_Comm comm) const;
+    /** @throws Error where that is so. */
     void check_precision_on(MPI_Comm comm) const;
     /** @throws Error where levels cannot have 16 bits. */
     void check_sixteen_bits() const;

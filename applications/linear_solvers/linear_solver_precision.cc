@@ -79,11 +79,16 @@ namespace leopard
       check_sixteen_bits();
   }
 
+  bool LinearSolverParameters::refines_on_one_rank_only(MPI_Comm comm) const
+  {
+    return refines() && is_krylov() && Utilities::MPI::n_mpi_processes(comm) > 1;
+  }
+
   void LinearSolverParameters::check_precision_on(MPI_Comm comm) const
   {
-    if (const unsigned int n_ranks = Utilities::MPI::n_mpi_processes(comm); refines() && is_krylov() && n_ranks > 1)
-      throw Error("'Linear solver/Precision' is mixed and the method " + method + ", but the program runs on " + std::to_string(n_ranks) +
-                  " ranks\n  expected: one rank, another method, or the precision double");
+    if (refines_on_one_rank_only(comm))
+      throw Error("'Linear solver/Precision' is mixed and the method " + method + ", but the program runs on " +
+                  std::to_string(Utilities::MPI::n_mpi_processes(comm)) + " ranks\n  expected: one rank, another method, or the precision double");
   }
 
   void LinearSolverParameters::check_sixteen_bits() const

@@ -113,7 +113,6 @@ namespace leopard
         , host_x(matrix.n_rows)
         , host_b(matrix.n_rows)
       {
-        parameters.check_precision_on(comm);
         in_single_precision(comm, [&] {
           if (parameters.method == "multigrid")
             {

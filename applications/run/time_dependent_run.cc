@@ -341,6 +341,7 @@ namespace leopard
         if (!why_not.empty())
           {
             linear.check_precision();
+            linear.check_precision_on(context.comm);
             if (says_it)
               context.log.line("time loop: general, since " + std::string(time.engine == "general" ? "" : "the fused one cannot be used: ") +
                                why_not + (time.explicit_reaction() ? "; " : "; Newton with ") + newton->linear_solver().description() +
