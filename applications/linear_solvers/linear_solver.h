@@ -106,7 +106,7 @@ namespace leopard
     bool has_factors() const { return is_krylov() && (preconditioner == "ilu" || preconditioner == "ic"); }
     bool has_async_factors() const { return has_factors() && triangular_solves == "async"; }
     /** What makes two runs of an asynchronous solver equal, for a log. */
-    std::string how_to_repeat() const;
+    std::string how_to_repeat(MPI_Comm comm) const;
     /** Whether one of the library's preconditioners that are made of the matrix alone does. */
     bool              is_algebraic() const { return has_factors() || uses_aggregation(); }
     bool              uses_aggregation() const { return is_krylov() && preconditioner == "aggregation"; }

@@ -6,6 +6,7 @@
 #include <solvers/base/errors.h>
 #include <solvers/base/words.h>
 
+#include <deal.II/base/mpi.h>
 #include <deal.II/base/patterns.h>
 
 namespace leopard
@@ -148,12 +149,13 @@ namespace leopard
       }
   }
 
-  std::string LinearSolverParameters::how_to_repeat() const
+  std::string LinearSolverParameters::how_to_repeat(MPI_Comm comm) const
   {
+    const bool  several = Utilities::MPI::n_mpi_processes(comm) > 1;
     std::string changes = "'Linear solver/Schedule = " + std::string(backend == "cuda" ? "synchronous'" : "replay'");
-    if (!wait_for_ghosts && can_go_without_waiting())
+    if (several && !wait_for_ghosts && can_go_without_waiting())
       changes += " with 'Linear solver/Wait for ghosts = true'";
-    if (has_smoother() && !multigrid.options.wait_for_ghosts)
+    if (several && has_smoother() && !multigrid.options.wait_for_ghosts)
       changes += " with 'Multigrid/Wait for ghosts = true'";
     return changes + " makes them equal";
   }

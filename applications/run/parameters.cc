@@ -483,7 +483,7 @@ namespace leopard
     return text;
   }
 
-  std::string Parameters::description() const
+  std::string Parameters::description(MPI_Comm comm) const
   {
     if (study != "none")
       return "study of " + study + ", " + (cases.empty() ? std::string("this file") : std::to_string(cases.size()) + " cases");
@@ -498,7 +498,7 @@ namespace leopard
     for (const ComputedNumber &number : computed)
       text += "\n'" + number.entry + "' = " + number.written + " is " + number.value;
     if (linear_solver.is_asynchronous() && !problem->time_dependent()) // a time loop says what it takes of the linear solver
-      text += "\nthe linear solver is asynchronous: results of two runs differ within its tolerance; " + linear_solver.how_to_repeat();
+      text += "\nthe linear solver is asynchronous: results of two runs differ within its tolerance; " + linear_solver.how_to_repeat(comm);
     return text;
   }
 

@@ -67,7 +67,7 @@ namespace leopard
     std::string choose_backend(MPI_Comm comm, const NodePlace &place);
 
     /** What is run, for the log. */
-    std::string description() const;
+    std::string description(MPI_Comm comm) const;
 
     /**
      * Whether section "Linear solver" solves something; a study of smoothers needs it only on the way to an adaptive

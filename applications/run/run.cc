@@ -105,7 +105,7 @@ namespace leopard
       {
         if (directory.is_new()) // nothing can be lost, and whoever comes later sees what was tried
           begin({});
-        log.line(parameters.description() + analyze_problem(parameters, comm, &provenance.json(), !beginning.checkpoint));
+        log.line(parameters.description(comm) + analyze_problem(parameters, comm, &provenance.json(), !beginning.checkpoint));
         if (!study)
           say_choices(parameters, log, provenance.json());
         if (parameters.linear_solver.is_poor_cg())

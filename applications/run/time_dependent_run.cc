@@ -346,7 +346,7 @@ namespace leopard
               context.log.line("time loop: general, since " + std::string(time.engine == "general" ? "" : "the fused one cannot be used: ") +
                                why_not + (time.explicit_reaction() ? "; " : "; Newton with ") + newton->linear_solver().description() +
                                (linear.automatic ? " (automatic: " + linear.why + ")" : "") +
-                               (linear.is_asynchronous() ? asynchronous + "; " + linear.how_to_repeat() : ""));
+                               (linear.is_asynchronous() ? asynchronous + "; " + linear.how_to_repeat(context.comm) : ""));
             return;
           }
         auto fused = std::make_unique<FusedSteps>(domain,

@@ -12,7 +12,7 @@ namespace leopard
   std::string validate(const RunRequest &request, MPI_Comm comm)
   {
     const Parameters parameters(request.file, request.overrides, comm);
-    std::string      text = request.file + " is valid: " + parameters.description() + analyze_problem(parameters, comm);
+    std::string      text = request.file + " is valid: " + parameters.description(comm) + analyze_problem(parameters, comm);
     for (const std::string &line : choices(parameters))
       text += "\n" + line;
     if (const std::string line = expected_time_loop(parameters); !line.empty())

@@ -162,7 +162,7 @@ class LogOfARun(Program):
     def test_general_loop_says_that_its_solver_is_asynchronous(self):
         said = self.leopard(TINY, "Time stepping/Engine=general", "Linear solver/Method=gmres", "Linear solver/Preconditioner=async", "Linear solver/Threads=1")
         self.assertEqual(said.count("'Linear solver/Schedule = replay' makes them equal"), 1)
-        said = self.leopard(TINY, "Time stepping/Engine=general", "Linear solver/Method=async", "Linear solver/Wait for ghosts=false", "Linear solver/Threads=1")
+        said = self.leopard(TINY, "Time stepping/Engine=general", "Linear solver/Method=async", "Linear solver/Wait for ghosts=false", "Linear solver/Threads=1", ranks=2)
         self.assertIn("'Linear solver/Schedule = replay' with 'Linear solver/Wait for ghosts = true' makes them equal", said)
 
     def test_no_pattern(self):
