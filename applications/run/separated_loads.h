@@ -31,14 +31,14 @@ namespace leopard
     try
       {
         for (std::size_t k = 0; k < loads.size(); ++k)
-          discretization.assemble_load(loads[k], static_cast<double>(k));
+          discretization.assemble_load(loads[k], static_cast<double>(k), true);
       }
     catch (const Error &) // 0 times infinity, where the product is finite or not looked at
       {
         why_not = "what depends on the place in its sources, fluxes and boundary values is not finite everywhere";
       }
     swap();
-    discretization.assemble_load(system.load, t);
+    discretization.assemble_load(system.load, t, true);
     return loads;
   }
 } // namespace leopard
