@@ -35,7 +35,7 @@ namespace leopard
       }
     catch (const Error &) // 0 times infinity, where the product is finite or not looked at
       {
-        why_not = "what depends on the place in its sources, fluxes and boundary values is not finite everywhere";
+        why_not = "a part of its sources, fluxes or boundary values that depends on the place is not finite everywhere";
       }
     swap();
     discretization.assemble_load(system.load, t, true);
