@@ -312,7 +312,8 @@ namespace leopard
         {
           if (const auto parts = separation.parts(expression.compiled()))
             return expression.with_program(*parts);
-          result.why_not = "'" + expression.entry_name() + "' is no sum of products of functions of the place and functions of the time that could be found";
+          result.why_not =
+            "'" + expression.entry_name() + "' is no sum of products of functions of the place and functions of the time that could be found";
         }
       catch (const Error &)
         {
