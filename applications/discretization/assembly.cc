@@ -261,9 +261,9 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
-  void Discretization<dim, spacedim>::assemble_load(HostVector &load, double t, bool stationary_too)
+  void Discretization<dim, spacedim>::assemble_load(HostVector &load, double t)
   {
-    take_boundary_values(t, stationary_too);
+    take_boundary_values(t);
     load = 0.;
     FEValues<dim, spacedim> values(
       *mapping, dof_handler.get_fe(), quadrature, update_values | update_gradients | update_quadrature_points | update_JxW_values);
@@ -303,10 +303,10 @@ namespace leopard
   template void   Discretization<2>::assemble(SemiDiscreteSystem &, double) const;
   template void   Discretization<3>::assemble(SemiDiscreteSystem &, double) const;
   template void   Discretization<2, 3>::assemble(SemiDiscreteSystem &, double) const;
-  template void   Discretization<2>::assemble_load(HostVector &, double, bool);
+  template void   Discretization<2>::assemble_load(HostVector &, double);
   template double Discretization<2>::gradient_energy(const HostVector &) const;
-  template void   Discretization<3>::assemble_load(HostVector &, double, bool);
+  template void   Discretization<3>::assemble_load(HostVector &, double);
   template double Discretization<3>::gradient_energy(const HostVector &) const;
-  template void   Discretization<2, 3>::assemble_load(HostVector &, double, bool);
+  template void   Discretization<2, 3>::assemble_load(HostVector &, double);
   template double Discretization<2, 3>::gradient_energy(const HostVector &) const;
 } // namespace leopard

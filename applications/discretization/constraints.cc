@@ -95,10 +95,10 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
-  void Discretization<dim, spacedim>::take_boundary_values(double t, bool stationary_too)
+  void Discretization<dim, spacedim>::take_boundary_values(double t)
   {
     for (unsigned int c = 0; c < components; ++c)
-      if (stationary_too || problem.boundary(c).values.depends_on_time())
+      if (!problem.boundary(c).values.empty())
         {
           const BoundaryValues prescribed = boundary_values(c, t);
           for (const auto &[dof, value] : prescribed)
@@ -188,7 +188,7 @@ namespace leopard
 
   template std::set<types::boundary_id> Discretization<2>::dirichlet_boundary(unsigned int) const;
   template void                         Discretization<2>::make_constraints();
-  template void                         Discretization<2>::take_boundary_values(double, bool);
+  template void                         Discretization<2>::take_boundary_values(double);
   template void                         Discretization<2>::distribute_constraints(HostVector &) const;
   template std::string                  Discretization<2>::against_boundary_values(const HostVector &) const;
   template IndexSet                     Discretization<2>::constrained_unknowns(unsigned int) const;
@@ -196,7 +196,7 @@ namespace leopard
   template IndexSet                     Discretization<2>::periodic_copies() const;
   template std::set<types::boundary_id> Discretization<3>::dirichlet_boundary(unsigned int) const;
   template void                         Discretization<3>::make_constraints();
-  template void                         Discretization<3>::take_boundary_values(double, bool);
+  template void                         Discretization<3>::take_boundary_values(double);
   template void                         Discretization<3>::distribute_constraints(HostVector &) const;
   template std::string                  Discretization<3>::against_boundary_values(const HostVector &) const;
   template IndexSet                     Discretization<3>::constrained_unknowns(unsigned int) const;
@@ -204,7 +204,7 @@ namespace leopard
   template IndexSet                     Discretization<3>::periodic_copies() const;
   template std::set<types::boundary_id> Discretization<2, 3>::dirichlet_boundary(unsigned int) const;
   template void                         Discretization<2, 3>::make_constraints();
-  template void                         Discretization<2, 3>::take_boundary_values(double, bool);
+  template void                         Discretization<2, 3>::take_boundary_values(double);
   template void                         Discretization<2, 3>::distribute_constraints(HostVector &) const;
   template std::string                  Discretization<2, 3>::against_boundary_values(const HostVector &) const;
   template IndexSet                     Discretization<2, 3>::constrained_unknowns(unsigned int) const;

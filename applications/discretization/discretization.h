@@ -105,11 +105,8 @@ namespace leopard
      * not positive.
      */
     void assemble(SemiDiscreteSystem &system, double t) const;
-    /**
-     * Assembles the load only, and takes the boundary values of time t of fields whose values depend on time.
-     * @param stationary_too also those of the others: for expressions of the problem that have been exchanged.
-     */
-    void assemble_load(HostVector &load, double t, bool stationary_too = false);
+    /** Assembles the load only, and takes the boundary values of time t, where these or the sources depend on time. */
+    void assemble_load(HostVector &load, double t);
 
     /** Of a problem with FieldTransport; keeps references. Collective. */
     std::unique_ptr<TransportTerms> make_transport_terms() const;
@@ -223,7 +220,7 @@ namespace leopard
     void                                 check_boundary_ids() const;
     void                                 check_singularity() const;
     void                                 make_constraints();
-    void                                 take_boundary_values(double t, bool stationary_too);
+    void                                 take_boundary_values(double t);
     void                                 make_sparsity_pattern();
     void                                 solution_after_refinement(HostVector &u, const std::function<void()> &mark);
     std::set<dealii::types::boundary_id> dirichlet_boundary(unsigned int c) const;

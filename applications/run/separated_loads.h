@@ -31,14 +31,14 @@ namespace leopard
     try
       {
         for (std::size_t k = 0; k < loads.size(); ++k)
-          discretization.assemble_load(loads[k], static_cast<double>(k), true);
+          discretization.assemble_load(loads[k], static_cast<double>(k));
       }
     catch (const Error &) // 0 times infinity, where the product is finite or not looked at
       {
         why_not = "a part of its sources, fluxes or boundary values that depends on the place is not finite everywhere";
       }
     swap();
-    discretization.assemble_load(system.load, t, true);
+    discretization.assemble_load(system.load, t);
     return loads;
   }
 } // namespace leopard
