@@ -145,7 +145,7 @@ namespace leopard
             report("not symmetric with positive diagonal: no momentum, no tau scaling");
             return;
           }
-        const ExtremeEigenvalues e = spectrum::estimate_extreme(A, 0.01, 0.15 * request.seconds);
+        const ExtremeEigenvalues e = spectrum::estimate_extreme(A, 0.01, 0.15 * request.seconds).eigenvalues;
         if (!(e.smallest > 0.))
           {
             report("smallest eigenvalue " + short_text(e.smallest, 3) + ", not positive definite: no momentum, no tau scaling");

@@ -106,13 +106,12 @@ namespace leopard::command_line
               throw;
             why = "as they take longer than " + short_text(patience, 5) + " s";
           }
-      bool               settled = false;
-      ExtremeEigenvalues e       = spectrum::estimate_extreme(A, tolerance, of_estimate, &settled);
+      const spectrum::Estimate found = spectrum::estimate_extreme(A, tolerance, of_estimate);
       log("eigenvalues",
           "estimated from inside the spectrum, " + why + ", the largest to about a percent" +
-            (settled ? "" : "; the smallest is smaller, perhaps by far, and what is chosen for it converges more slowly than it could"));
-      e.largest *= 1. + margin; // one that is too small would make iterations diverge
-      return e;
+            (found.settled ? "" : "; the smallest is smaller, perhaps by far, and what is chosen for it converges more slowly than it could"));
+      // one that is too small would make iterations diverge
+      return {found.eigenvalues.smallest, (1. + margin) * found.eigenvalues.largest};
     }
 
     const std::string of_tau = "--omega tau";

@@ -257,13 +257,13 @@ namespace leopard::command_line
           found.has_eigenvalues = found.symmetric && spectrum::row_without_positive_diagonal(A) < 0;
           if (!found.has_eigenvalues)
             throw;
-          const ExtremeEigenvalues e = spectrum::estimate_extreme(A, tolerance, each);
+          const ExtremeEigenvalues e = spectrum::estimate_extreme(A, tolerance, each).eigenvalues;
           found.n_rows               = A.n_rows;
           found.n_entries            = A.n_entries();
           found.smallest_eigenvalue  = e.smallest;
           found.largest_eigenvalue   = e.largest;
           found.spectral_radius      = std::max(1. - e.smallest, e.largest - 1.);
-          found.spectral_radius_abs  = 1. - spectrum::estimate_extreme(comparison_matrix(A), tolerance, each).smallest;
+          found.spectral_radius_abs  = 1. - spectrum::estimate_extreme(comparison_matrix(A), tolerance, each).eigenvalues.smallest;
           found.theta                = theta(A, blocks);
           log_line("estimated",
                    "the eigenvalues below lie within the true ones, which take longer than " + short_text(each, 3) + " s each: rho may be larger");

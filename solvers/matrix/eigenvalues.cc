@@ -316,13 +316,11 @@ namespace leopard::spectrum
     return {smallest - shift, lanczos(M, Spectra::SortRule::LargestAlge, tolerance, max_seconds) - shift};
   }
 
-  ExtremeEigenvalues estimate_extreme(const CrsMatrix<double> &A, double tolerance, double max_seconds, bool *settled)
+  Estimate estimate_extreme(const CrsMatrix<double> &A, double tolerance, double max_seconds)
   {
     constexpr int least_products = 40; // so many find lambda_n to about a percent, however busy the machine is
-    if (settled != nullptr)
-      *settled = true;
     if (A.n_rows <= n_dense)
-      return extreme(A, tolerance, max_seconds);
+      return {extreme(A, tolerance, max_seconds), 0, true};
     const auto start      = std::chrono::steady_clock::now();
     int        n_products = 0;
     const auto time_out   = [&] {
@@ -330,14 +328,11 @@ namespace leopard::spectrum
     };
     const CrsMatrix<double> M = symmetric_form(A, 0.);
     SymmetricProduct        product;
-    product.n_rows       = A.n_rows;
-    product.multiply     = [&](const double *x, double *Mx) { multiply_by_all(M, x, Mx); };
-    product.sum          = [](double value) { return value; };
-    product.smooth       = roots_of_diagonal(A);
-    const Estimate found = estimate_extreme(product, tolerance, 0., max_steps, time_out);
-    if (settled != nullptr)
-      *settled = found.settled;
-    return found.eigenvalues;
+    product.n_rows   = A.n_rows;
+    product.multiply = [&](const double *x, double *Mx) { multiply_by_all(M, x, Mx); };
+    product.sum      = [](double value) { return value; };
+    product.smooth   = roots_of_diagonal(A);
+    return estimate_extreme(product, tolerance, 0., max_steps, time_out);
   }
 
   Estimate estimate_extreme(const SymmetricProduct &M, double tolerance, double floor, std::size_t max_products, const std::function<bool()> &is_over)

@@ -33,15 +33,22 @@ namespace leopard::spectrum
    */
   ExtremeEigenvalues extreme(const CrsMatrix<double> &A, double tolerance, double max_seconds);
 
+  /** What estimate_extreme() found; of a matrix on several ranks all numbers are the same on every rank. */
+  struct Estimate
+  {
+    ExtremeEigenvalues eigenvalues;
+    std::size_t        n_products = 0;
+    bool               settled    = false; ///< whether they changed by less than the tolerance in the end
+  };
+
   /**
    * The same roughly: the Lanczos method without restart and without orthogonalization, which costs little more than
    * the products, until the values change by less than tolerance, or max_seconds have passed and 40 products are done.
    * They lie within the spectrum, so lambda_1 is rather too large and lambda_n too small. It begins with D^1/2 (1 +
    * random numbers): of diffusion the constant is like the vector of lambda_1, which is then found in some tens of
    * products, where random numbers alone need as many as the mesh has nodes a side.
-   * @param settled whether they did so; may be null.
    */
-  ExtremeEigenvalues estimate_extreme(const CrsMatrix<double> &A, double tolerance, double max_seconds, bool *settled = nullptr);
+  Estimate estimate_extreme(const CrsMatrix<double> &A, double tolerance, double max_seconds);
 
   /** A symmetric matrix M whose rows may be spread over the ranks of a program, as products with vectors tell of it. */
   struct SymmetricProduct
@@ -52,14 +59,6 @@ namespace leopard::spectrum
     unsigned int                                     seed      = 1;  ///< of the first vector; another one on each rank
     std::vector<double>                              smooth    = {}; ///< added to it, n_rows values or none
     int                                              n_threads = 0;  ///< for vectors; 0: as many as the machine has
-  };
-
-  /** What estimate_extreme() found of M; all numbers are the same on every rank. */
-  struct Estimate
-  {
-    ExtremeEigenvalues eigenvalues;
-    std::size_t        n_products = 0;
-    bool               settled    = false; ///< whether they changed by less than the tolerance in the end
   };
 
   /**
