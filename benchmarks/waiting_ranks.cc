@@ -60,14 +60,14 @@ namespace
     bool on_device() const { return backend == "cuda"; }
   };
 
-  /** n values in a space, 0 at first. */
+  /** Values in a space. */
   class Values
   {
   public:
-    Values(std::size_t n, MemorySpace space_)
+    Values(const std::vector<double> &values, MemorySpace space_)
       : space(space_)
-      , host(space == MemorySpace::host ? n : 0)
-      , device(space == MemorySpace::host ? std::vector<double>() : std::vector<double>(n))
+      , host(space == MemorySpace::host ? values : std::vector<double>())
+      , device(space == MemorySpace::host ? std::vector<double>() : values)
     {
     }
     double     *data() { return space == MemorySpace::host ? host.data() : device.data(); }
@@ -190,8 +190,8 @@ namespace
       : exchange(ghosts.free())
       , events(events_)
       , n_rows(n_rows_)
-      , before(n_ghosts, space)
-      , on_their_way(n_ghosts, space)
+      , before(std::vector<double>(n_ghosts), space)
+      , on_their_way(std::vector<double>(n_ghosts), space)
     {
     }
     void begin() override
@@ -247,14 +247,9 @@ namespace
       , events(disturbance, own.n())
       , waited_for(ghosts, events)
       , not_waited_for(ghosts, events, own.n(), static_cast<int>(numbers.size()), relaxation.memory_space())
-      , x(relaxation.n_columns(), relaxation.memory_space())
-      , b(own.n(), relaxation.memory_space())
+      , x(std::vector<double>(relaxation.n_columns()), relaxation.memory_space())
+      , b(std::vector<double>(own.n(), 1.), relaxation.memory_space())
     {
-      const std::vector<double> ones(own.n(), 1.);
-      if (settings.on_device())
-        device::copy_to_device(b.data(), ones.data(), ones.size() * sizeof(double));
-      else
-        std::copy(ones.begin(), ones.end(), b.data());
     }
 
     /** From x = 0. @param after see Events::start(). @throws ConvergenceFailure. */

@@ -37,10 +37,10 @@ namespace leopard
     FurtherRates further_rates(const Problem &problem)
     {
       FurtherRates result;
-      result.factors = problem.separated_load().factors;
-      if (!problem.load_depends_on_time()) // the load as it is, times 1
+      if (problem.load_depends_on_time())
+        result.factors = problem.separated_load().factors;
+      else // the load as it is, times 1
         {
-          result.factors           = {};
           result.factors.n_inputs  = 1;
           result.factors.constants = {1.};
           result.factors.outputs   = {1};
