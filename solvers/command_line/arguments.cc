@@ -217,7 +217,7 @@ namespace leopard::command_line
                                           "second-order Richardson: beta, or automatic (also if nothing follows): beta and omega from eigenvalues")
         ->type_name("[automatic|BETA]");
       add_choice(app, "--overlap", a.async.overlap, overlaps, "of neighbouring blocks, default none");
-      app.add_option("--overlap-level", a.async.overlap_level, "instead: rows so many edges away (backend reference)")->type_name("N");
+      app.add_option("--overlap-level", a.async.overlap_level, "instead of percent: rows so many edges away (reference, replay)")->type_name("N");
       app.add_option("--overlap-percent", a.async.overlap_percent, "percent of a block that are overlap (default 25 with --overlap)")->type_name("P");
       add_choice(app, "--schedule", a.async.schedule, schedules, "of the blocks' updates, default chaotic");
       add_choice(app,

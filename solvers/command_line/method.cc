@@ -182,8 +182,8 @@ namespace leopard::command_line
       take(1.);
       const bool is_late = is_large || stopwatch.seconds() > max_seconds;
       log("warning",
-          std::string("no momentum was found ") + (is_large ? "for so large a matrix " : "") +
-            (is_late ? "in " + short_text(max_seconds, 5) + " s " : "") + "that converges in every schedule: none is taken, and omega = tau" +
+          std::string("no momentum was found ") + (is_late ? "in " + short_text(max_seconds, 5) + " s " : "") + "that converges in every schedule" +
+            (is_large ? ", as none can be tried out on so large a matrix in that time" : "") + ": none is taken, and omega = tau" +
             (is_late ? "\n            to do: --momentum with a number, or --schedule synchronous --local-iterations 1 --momentum" : ""));
     }
 
