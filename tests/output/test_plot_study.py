@@ -142,17 +142,22 @@ class PlotStudy(unittest.TestCase):
         for name, head in (("overview.png", b"\x89PNG"), ("overview.pdf", b"%PDF"), ("overview.svg", b"<?xml")):
             self.assertEqual((self.folder / "figures" / name).read_bytes()[:len(head)], head)
 
+    def drawn(self, path):
+        """The name and the figure that are drawn of a file of tables."""
+        module = load_script("plot_study")
+        module.import_matplotlib()
+        kept = []
+        module.draw_tables(type("Kept", (), {"save": lambda self, figure, name: kept.append((name, figure))})(), path)
+        found, = kept
+        return found
+
     def test_times_over_the_slow_down(self):
         path = self.folder / "imbalance.csv"
         path.write_text('"five-point-9: to 1e-02 on 2 threads"\n'
                         'busy processes,slow-down seen,without waiting (ms),predicted,with waiting (ms),"predicted, waiting"\n'
                         "0,1.00,10.0,10.0,12.0,12.0\n1,1.50,16.0,15.0,30.0,27.0\n\n"
                         'Findings\nsource,finding,verdict,measured\n,alone not waiting is as fast,holds,-17 percent\n\n')
-        module = load_script("plot_study")
-        module.import_matplotlib()
-        kept = []
-        module.draw_tables(type("Kept", (), {"save": lambda self, figure, name: kept.append((name, figure))})(), path)
-        (name, figure), = kept
+        name, figure = self.drawn(path)
         axes, text = figure.axes
         self.assertEqual(name, "imbalance")
         self.assertEqual({line.get_label(): (list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines},
@@ -169,11 +174,7 @@ class PlotStudy(unittest.TestCase):
         path = self.folder / "ranks.csv"
         path.write_text('"2 ranks, a thread each"\ndisturbance,waiting (ms),iterations of waiting,not waiting (ms),fewest iterations of not waiting,'
                         'most iterations of not waiting,waiting / not waiting\n"none",10,260,8,240,300,1.25\n"a link",300,260,100,980,990,3\n')
-        module = load_script("plot_study")
-        module.import_matplotlib()
-        kept = []
-        module.draw_tables(type("Kept", (), {"save": lambda self, figure, name: kept.append((name, figure))})(), path)
-        (name, figure), = kept
+        name, figure = self.drawn(path)
         axes, = figure.axes
         self.assertEqual((name, axes.get_title()), ("waiting_ranks", "2 ranks, a thread each"))
         self.assertEqual([[bar.get_width() for bar in bars] for bars in axes.containers], [[10, 300], [8, 100]])
