@@ -103,14 +103,17 @@ namespace
 
   void time_spmv(const std::string &problem, const CrsMatrix<double> &A, const Settings &settings)
   {
-    const device::DeviceMatrix<double> matrix(A);
-    DeviceVector<double>               x(A.n_columns), y(A.n_rows);
-    x             = 1.;
-    const Times t = measure(settings.samples, 10, [&] {
-      for (int i = 0; i < 10; ++i)
-        matrix.multiply(y.data(), x.data());
-    });
-    std::printf("%-22s cuSPARSE SpMV       %9.3f us\n", problem.c_str(), t.median);
+    DeviceVector<double> x(A.n_columns), y(A.n_rows);
+    x = 1.;
+    for (const bool is_compact : {false, true})
+      {
+        const device::DeviceMatrix<double> matrix(A, is_compact);
+        const Times                        t = measure(settings.samples, 10, [&] {
+          for (int i = 0; i < 10; ++i)
+            matrix.multiply(y.data(), x.data());
+        });
+        std::printf("%-22s %s %9.3f us\n", problem.c_str(), matrix.is_compact() ? "compact product    " : "cuSPARSE SpMV      ", t.median);
+      }
     std::fflush(stdout);
   }
 
@@ -195,7 +198,7 @@ namespace
         if (A.columns[p] == i)
           diagonal[i] = 1. / A.values[p];
     DeviceVector<double>               x(A.n_rows), b(A.n_rows), inverse_diagonal(A.n_rows);
-    const device::DeviceMatrix<double> matrix(A);
+    const device::DeviceMatrix<double> matrix(A, false); // a peer: cuSPARSE
     b.copy_from_host(b_host.data());
     inverse_diagonal.copy_from_host(diagonal.data());
     for (const bool jacobi : {false, true})

@@ -457,7 +457,7 @@ namespace
   void run_cg(const std::string &name, const Settings &settings)
   {
     const CrsMatrix<double>            A = stencil_of(name, settings.delta).to_crs();
-    const device::DeviceMatrix<double> matrix(A);
+    const device::DeviceMatrix<double> matrix(A, false); // a peer: cuSPARSE
     DeviceVector<double>               x(A.n_rows), b(A.n_rows);
     b             = 1.;
     int         n = 0;

@@ -3,7 +3,7 @@
 
 #include "../device/grid_stride.cuh"
 #include "../matrix/device_crs.h"
-#include "../matrix/storage.h"
+#include "../matrix/value_set.cuh"
 #include "distance_slots.h"
 
 #include <cub/block/block_scan.cuh>
@@ -26,54 +26,6 @@ namespace leopard
     const int              *begin, *end, *owned_begin, *owned_end, *first_local; ///< see Blocks and BlockCrs
     int                    *inner_length, *outer_length;                         ///< entries in and outside the diagonal block
     Number                 *weights, *keeps;                                     ///< keeps: null without l1 weights
-  };
-
-  /** Distinct values, by their bits as doubles. */
-  struct ValueSet
-  {
-    static constexpr int                n_slots = 1024;
-    static constexpr unsigned long long none    = ~0ull; ///< bits of no number
-    unsigned long long                  slots[n_slots];
-    int                                 count;
-
-    __device__ void clear()
-    {
-      for (int i = threadIdx.x; i < n_slots; i += blockDim.x)
-        slots[i] = none;
-      if (threadIdx.x == 0)
-        count = 0;
-    }
-    /** May give up where there are more than a dictionary holds: count says so. */
-    __device__ void add(unsigned long long bits)
-    {
-      int slot = static_cast<int>((bits * 0x9e3779b97f4a7c15ull) >> 54);
-      for (int step = 0; step < n_slots && *static_cast<volatile int *>(&count) <= most_distinct_values; ++step, slot = (slot + 1) % n_slots)
-        {
-          unsigned long long here = *static_cast<volatile unsigned long long *>(slots + slot);
-          if (here == none)
-            {
-              here = atomicCAS(slots + slot, none, bits);
-              if (here == none)
-                {
-                  atomicAdd(&count, 1);
-                  return;
-                }
-            }
-          if (here == bits)
-            return;
-        }
-      atomicMax(&count, most_distinct_values + 1);
-    }
-    /** By all threads of a block. */
-    __device__ void add_all(const ValueSet &other)
-    {
-      if (other.count > most_distinct_values)
-        atomicMax(&count, other.count);
-      else
-        for (int i = threadIdx.x; i < n_slots; i += blockDim.x)
-          if (other.slots[i] != none)
-            add(other.slots[i]);
-    }
   };
 
   /** What is known of all values. */

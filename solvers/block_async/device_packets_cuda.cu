@@ -134,28 +134,6 @@ namespace leopard
       return DistanceSlots(result, value_bytes);
     }
 
-    static std::vector<unsigned long long> sorted_bits(const ValueSet &set)
-    {
-      std::vector<unsigned long long> result;
-      for (const unsigned long long bits : set.slots)
-        if (bits != ValueSet::none)
-          result.push_back(bits);
-      std::sort(result.begin(), result.end());
-      return result;
-    }
-
-    static std::vector<Number> numbers(const std::vector<unsigned long long> &bits)
-    {
-      std::vector<Number> result;
-      for (const unsigned long long b : bits)
-        {
-          double value;
-          std::memcpy(&value, &b, sizeof(value));
-          result.push_back(static_cast<Number>(value));
-        }
-      return result;
-    }
-
     /** Everything but values. */
     void make_structure(const ValueFacts &known, bool weights_in_table, int value_bytes)
     {
@@ -317,10 +295,10 @@ namespace leopard
     const int  value_bytes      = bytes_of_value<Number>(storage);
     slots                       = maker.find_slots(value_bytes);
     has_columns                 = !slots.is_used();
-    const std::vector<unsigned long long> value_bits  = in_dictionary ? Maker::sorted_bits(facts.values) : std::vector<unsigned long long>();
-    const std::vector<unsigned long long> weight_bits = weights_in_table ? Maker::sorted_bits(facts.weights) : std::vector<unsigned long long>();
-    value_table                                       = device::Array<Number>(Maker::numbers(value_bits));
-    weight_table                                      = device::Array<Number>(Maker::numbers(weight_bits));
+    const std::vector<unsigned long long> value_bits  = in_dictionary ? sorted_bits(facts.values) : std::vector<unsigned long long>();
+    const std::vector<unsigned long long> weight_bits = weights_in_table ? sorted_bits(facts.weights) : std::vector<unsigned long long>();
+    value_table                                       = device::Array<Number>(numbers<Number>(value_bits));
+    weight_table                                      = device::Array<Number>(numbers<Number>(weight_bits));
     maker.make_structure(facts, weights_in_table, value_bytes);
     maker.put_values(weights_in_table, value_bits, weight_bits);
     n_bytes = bytes.size() + extents.size() * sizeof(BlockExtent) + keeps.size() * sizeof(Number);

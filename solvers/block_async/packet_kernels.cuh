@@ -229,28 +229,6 @@ namespace leopard
       }
   }
 
-  /** Distinct values in the order of their bits. */
-  struct TableOfBits
-  {
-    const unsigned long long *bits;
-    int                       n;
-
-    __device__ std::uint8_t index_of(double value) const
-    {
-      const auto wanted = static_cast<unsigned long long>(__double_as_longlong(value));
-      int        low = 0, high = n - 1;
-      while (low < high)
-        {
-          const int middle = (low + high) / 2;
-          if (__ldg(bits + middle) < wanted)
-            low = middle + 1;
-          else
-            high = middle;
-        }
-      return static_cast<std::uint8_t>(low);
-    }
-  };
-
   template <typename Value, typename Number>
   __device__ Value stored(Number value, const TableOfBits &table)
   {

@@ -256,7 +256,7 @@ namespace leopard
           }
       int longest = 0;
       for (int d = 1; d < dim; ++d)
-        if (high[d] - low[d] > high[longest] - low[longest])
+        if (is_longer_side(high[d] - low[d], high[longest] - low[longest]))
           longest = d;
       const long  n = part.end - part.begin, n_blocks = (n - 1) / block_size + 1;
       Point<dim> *middle = part.begin + n * (n_blocks / 2) / n_blocks;

@@ -119,12 +119,12 @@ namespace leopard::device
       for (int part = first_index<int>(); part < n_parts; part += stride<int>())
         {
           int    best   = 0;
-          double length = -1.;
+          double length = 0.;
           for (int d = 0; d < dim; ++d)
             {
               const unsigned long long *box = boxes + (static_cast<long>(part) * dim + d) * 2;
               const double              l   = from_ordered_bits(box[1]) - from_ordered_bits(box[0]);
-              if (l > length)
+              if (d == 0 || is_longer_side(l, length))
                 {
                   best   = d;
                   length = l;

@@ -8,22 +8,34 @@
 
 namespace leopard::device
 {
-  /** A CRS matrix of any shape on the device, multiplied by cuSPARSE. */
+  /**
+   * A CRS matrix of any shape on the device, multiplied by cuSPARSE; large ones that have at most most_distinct_values
+   * different values, and rows of at most 255 entries, from a copy in 3 bytes an entry (compact_rows.cuh), which
+   * the first product makes, until they get other values. Five points on 4096 x 4096: see
+   * benchmarks/results/2026-11-28_h200_compact_rows.md.
+   */
   template <typename Number>
   class DeviceMatrix
   {
   public:
-    explicit DeviceMatrix(const CrsMatrix<Number> &A);
-    explicit DeviceMatrix(const DeviceCrs<Number> &A); ///< whose arrays it shares
+    /** @param may_be_compact false: cuSPARSE multiplies. */
+    explicit DeviceMatrix(const CrsMatrix<Number> &A, bool may_be_compact = true);
+    explicit DeviceMatrix(const DeviceCrs<Number> &A, bool may_be_compact = true); ///< whose arrays it shares
     ~DeviceMatrix();
     /** y = A x. @param y n_rows, x n_columns values, device memory. */
     void multiply(Number *y, const Number *x) const { multiply(y, Number(1), x, Number(0)); }
-    /** y <- alpha A x + beta y; with beta = 0 y is not read. Allocates nothing. */
-    void            multiply(Number *y, Number alpha, const Number *x, Number beta) const;
+    /** y <- alpha A x + beta y; with beta = 0 y is not read. */
+    void multiply(Number *y, Number alpha, const Number *x, Number beta) const { multiply(y, alpha, x, beta, y); }
+    /**
+     * z = alpha A x + beta y. The first product may allocate, and is not one that is recorded.
+     * @param z, y n_rows values, which may be the same ones.
+     */
+    void            multiply(Number *z, Number alpha, const Number *x, Number beta, const Number *y) const;
     void            update_values(const Number *values); ///< host memory, order of the CrsMatrix
     int             n_rows() const;
     int             n_columns() const;
-    CrsView<Number> view() const; ///< while the matrix lives
+    CrsView<Number> view() const;       ///< while the matrix lives
+    bool            is_compact() const; ///< whether the last product was that of the copy
 
   private:
     struct Data;

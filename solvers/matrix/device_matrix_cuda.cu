@@ -2,8 +2,10 @@
 #include "../device/cuda_error.cuh"
 #include "../device/device_array.h"
 #include "../device/library_handles.cuh"
+#include "compact_rows.cuh"
 #include "device_matrix.h"
 
+#include <optional>
 #include <type_traits>
 
 namespace leopard::device
@@ -13,18 +15,60 @@ namespace leopard::device
     /** As cuSPARSE calls it. */
     template <typename Number>
     constexpr cudaDataType data_type = std::is_same_v<Number, double> ? CUDA_R_64F : CUDA_R_32F;
+
+    /** Where a product takes as long as its launch, or rows so many entries that a lane is too few for them. */
+    constexpr int fewest_compact_entries = 100000, longest_compact_mean = 48;
+
+    /** z = alpha A x + beta y. */
+    template <typename Number>
+    __global__ void __launch_bounds__(threads)
+      compact_product_kernel(const CompactView<Number> A, Number alpha, const Number *x, Number beta, const Number *y, Number *z)
+    {
+      const unsigned int row = blockIdx.x * blockDim.x + threadIdx.x, slice = row / 32, n = A.n_rows;
+      if (32 * slice >= n)
+        return;
+      const bool   exists = row < n;
+      const Number start  = beta != Number(0) && exists ? beta * y[row] : Number(0);
+      const Number sum    = A.product(slice, threadIdx.x % 32, x);
+      if (exists)
+        z[row] = alpha * sum + start;
+    }
   } // namespace
 
   template <typename Number>
   struct DeviceMatrix<Number>::Data
   {
-    DeviceCrs<Number>    A;
-    cusparseSpMatDescr_t matrix = nullptr;
-    cusparseDnVecDescr_t x = nullptr, y = nullptr;
-    Array<char>          buffer;
+    DeviceCrs<Number>                  A;
+    bool                               may_be_compact; ///< not yet looked at: products are to come
+    std::optional<CompactRows<Number>> compact;        ///< where they serve
+    cusparseSpMatDescr_t               matrix = nullptr;
+    cusparseDnVecDescr_t               x = nullptr, y = nullptr;
+    Array<char>                        buffer;
 
-    explicit Data(const DeviceCrs<Number> &A_)
+    Data(const DeviceCrs<Number> &A_, bool may_be_compact_)
       : A(A_)
+      , may_be_compact(may_be_compact_ && A.n_entries >= fewest_compact_entries && A.n_entries / longest_compact_mean <= A.n_rows)
+    {
+      if (!may_be_compact)
+        prepare();
+    }
+
+    /** Before a product. Many matrices of a set-up never have one. */
+    void choose()
+    {
+      if (!may_be_compact)
+        return;
+      may_be_compact = false;
+      compact.emplace(A);
+      if (compact->is_empty())
+        {
+          compact.reset();
+          prepare();
+        }
+    }
+
+    /** For cuSPARSE. */
+    void prepare()
     {
       if (A.n_entries == 0)
         return;
@@ -65,14 +109,14 @@ namespace leopard::device
   };
 
   template <typename Number>
-  DeviceMatrix<Number>::DeviceMatrix(const CrsMatrix<Number> &A)
-    : data(std::make_unique<Data>(to_device(A)))
+  DeviceMatrix<Number>::DeviceMatrix(const CrsMatrix<Number> &A, bool may_be_compact)
+    : data(std::make_unique<Data>(to_device(A), may_be_compact))
   {
   }
 
   template <typename Number>
-  DeviceMatrix<Number>::DeviceMatrix(const DeviceCrs<Number> &A)
-    : data(std::make_unique<Data>(A))
+  DeviceMatrix<Number>::DeviceMatrix(const DeviceCrs<Number> &A, bool may_be_compact)
+    : data(std::make_unique<Data>(A, may_be_compact))
   {
   }
 
@@ -80,20 +124,30 @@ namespace leopard::device
   DeviceMatrix<Number>::~DeviceMatrix() = default;
 
   template <typename Number>
-  void DeviceMatrix<Number>::multiply(Number *y, Number alpha, const Number *x, Number beta) const
+  void DeviceMatrix<Number>::multiply(Number *z, Number alpha, const Number *x, Number beta, const Number *y) const
   {
-    if (data->A.n_rows == 0 || (data->matrix == nullptr && beta == Number(1)))
+    const int n = data->A.n_rows;
+    if (n == 0)
       return;
+    data->choose();
+    if (data->compact)
+      {
+        compact_product_kernel<<<(n + threads - 1u) / threads, threads>>>(data->compact->view(), alpha, x, beta, y, z);
+        LEOPARD_CHECK(cudaGetLastError());
+        return;
+      }
+    if (beta != Number(0) && z != y)
+      copy_on_device(z, y, n * sizeof(Number));
     if (data->matrix == nullptr) // no entries
       {
         if (beta == Number(0))
-          set_zero(y, data->A.n_rows * sizeof(Number));
-        else
-          axpy(y, beta - Number(1), y, data->A.n_rows);
+          set_zero(z, n * sizeof(Number));
+        else if (beta != Number(1))
+          axpy(z, beta - Number(1), z, n);
         return;
       }
     LEOPARD_CHECK(cusparseDnVecSetValues(data->x, const_cast<Number *>(x)));
-    LEOPARD_CHECK(cusparseDnVecSetValues(data->y, y));
+    LEOPARD_CHECK(cusparseDnVecSetValues(data->y, z));
     LEOPARD_CHECK(cusparseSpMV(sparse_handle(),
                                CUSPARSE_OPERATION_NON_TRANSPOSE,
                                &alpha,
@@ -109,8 +163,14 @@ namespace leopard::device
   template <typename Number>
   void DeviceMatrix<Number>::update_values(const Number *values)
   {
-    if (data->A.n_entries > 0)
-      copy_to_device(data->A.arrays->values.data(), values, data->A.n_entries * sizeof(Number));
+    if (data->A.n_entries == 0)
+      return;
+    copy_to_device(data->A.arrays->values.data(), values, data->A.n_entries * sizeof(Number));
+    if (!data->compact && !data->may_be_compact)
+      return;
+    data->may_be_compact = false; // values that change once will change again
+    data->compact.reset();
+    data->prepare();
   }
 
   template <typename Number>
@@ -129,6 +189,12 @@ namespace leopard::device
   CrsView<Number> DeviceMatrix<Number>::view() const
   {
     return data->A.view();
+  }
+
+  template <typename Number>
+  bool DeviceMatrix<Number>::is_compact() const
+  {
+    return data->compact.has_value();
   }
 
   template <typename Number>

@@ -9,19 +9,19 @@ namespace leopard::device
   {
   };
   template <typename Number>
-  DeviceMatrix<Number>::DeviceMatrix(const CrsMatrix<Number> & /*A*/)
+  DeviceMatrix<Number>::DeviceMatrix(const CrsMatrix<Number> & /*A*/, bool /*may_be_compact*/)
   {
     no_cuda();
   }
   template <typename Number>
-  DeviceMatrix<Number>::DeviceMatrix(const DeviceCrs<Number> & /*A*/)
+  DeviceMatrix<Number>::DeviceMatrix(const DeviceCrs<Number> & /*A*/, bool /*may_be_compact*/)
   {
     no_cuda();
   }
   template <typename Number>
   DeviceMatrix<Number>::~DeviceMatrix() = default;
   template <typename Number>
-  void DeviceMatrix<Number>::multiply(Number * /*y*/, Number /*alpha*/, const Number * /*x*/, Number /*beta*/) const
+  void DeviceMatrix<Number>::multiply(Number * /*z*/, Number /*alpha*/, const Number * /*x*/, Number /*beta*/, const Number * /*y*/) const
   {
     no_cuda();
   }
@@ -45,6 +45,12 @@ namespace leopard::device
   CrsView<Number> DeviceMatrix<Number>::view() const
   {
     return {};
+  }
+
+  template <typename Number>
+  bool DeviceMatrix<Number>::is_compact() const
+  {
+    return false;
   }
 
   template <typename Number>

@@ -26,7 +26,7 @@ namespace leopard
       {
         int longest = 0;
         for (int d = 1; d < dim; ++d)
-          if (sides[d] > sides[longest])
+          if (is_longer_side(sides[d], sides[longest]))
             longest = d;
         const double factor = std::min(2., n_blocks); // the last cut leaves no half of a tile
         counts[longest]     = std::lround(std::ceil(factor * static_cast<double>(counts[longest])));

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/host_device.h"
+
 #include <array>
 
 namespace leopard
 {
+  /**
+   * Whether a side in a later direction is to be cut instead of the longest of those before it: where it is not
+   * shorter, but for rounding. So of equal sides the last one is cut, and tiles of a grid are long in the first
+   * direction, in which rows are neighbours in memory: in shared memory more of them stand in banks of their own.
+   */
+  LEOPARD_HOST_DEVICE inline bool is_longer_side(double side, double longest)
+  {
+    return side >= (1. - 1e-9) * longest;
+  }
+
   /**
    * A part of the tiles of coordinate_partition() that are half a tile beside the first ones: n rows, which lie from
    * `from` to `to` in each direction, in halves of a tile. Tiles begin at even numbers, the domain at -1.

@@ -135,12 +135,7 @@ namespace leopard
       {
       }
 
-      void multiply(Number *z, Number alpha, const Number *x, Number beta, const Number *y) const override
-      {
-        if (beta != Number(0) && z != y)
-          device::copy_on_device(z, y, static_cast<std::size_t>(matrix.n_rows()) * sizeof(Number));
-        matrix.multiply(z, alpha, x, beta);
-      }
+      void multiply(Number *z, Number alpha, const Number *x, Number beta, const Number *y) const override { matrix.multiply(z, alpha, x, beta, y); }
 
       void update_values(const std::vector<Number> &values) override { matrix.update_values(values.data()); }
 

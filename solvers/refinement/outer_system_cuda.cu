@@ -333,8 +333,7 @@ namespace leopard
 
       RoundedNorms residual(Number *low, const double *x, const double *b, double unit, double factor) override
       {
-        device::copy_on_device(r.data(), b, r.size() * sizeof(double));
-        matrix.multiply(r.data(), -1., x, 1.);
+        matrix.multiply(r.data(), -1., x, 1., b);
         const double norm = this->rounded_norm(low, r.data(), unit, factor);
         return {norm, this->scale.size() == 0 ? norm * (factor / unit) : this->norm(low)};
       }

@@ -273,7 +273,7 @@ namespace leopard
               value /= size;
           expect_single_precision(z, exact, "rounded");
           for (std::size_t i = 0; i < z.size(); ++i)
-            ASSERT_DOUBLE_EQ(z_weighted[i], 4. * z[i]) << size;
+            ASSERT_NEAR(z_weighted[i], 4. * z[i], 1e-5) << size; // products of cuSPARSE differ in their last bits
         }
       const Vector zero(stencil.n_rows(), 0.);
       EXPECT_EQ(applied(*rounded, zero), zero);
