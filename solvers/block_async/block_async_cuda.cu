@@ -41,7 +41,7 @@ namespace leopard
       {
         return std::to_string(n_blocks) + " blocks of up to " + std::to_string(packets.largest_block) + " rows, " + to_string(execution) +
                " form, values stored as " + to_string(packets.storage) +
-               (packets.storage == Storage::dictionary ? " of " + std::to_string(packets.value_table.size()) : "") + ", " + columns_text() + ", " +
+               (packets.storage == Storage::dictionary ? " of " + std::to_string(packets.n_values) : "") + ", " + columns_text() + ", " +
                std::to_string(n_bytes() / 1000000) + " MB";
       }
 

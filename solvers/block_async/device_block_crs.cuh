@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../matrix/block_crs.h"
+#include "../matrix/storage.h"
 #include "distance_slots.h"
 
 #include <cstdint>
@@ -84,12 +85,28 @@ namespace leopard
     static __device__ unsigned int get(Type pair, int q) { return q == 0 ? pair & 0xffffu : pair >> 16; }
   };
 
-  /** The tables that packets refer to. Device memory. */
+  /** The tables that packets refer to, of most_distinct_values numbers. Device memory. */
   template <typename Number>
   struct TableView
   {
     const Number *weights; ///< null: weights are stored as they are
     const Number *values;  ///< dictionary
+
+    __device__ bool   has_weights() const { return weights != nullptr; }
+    __device__ Number weight(unsigned int i) const { return __ldg(weights + i); }
+    __device__ Number value(unsigned int i) const { return __ldg(values + i); }
+  };
+
+  /** Copies of them in shared memory, where a look takes fewer instructions. */
+  template <typename Number>
+  struct SharedTables
+  {
+    const Number *weights, *values;
+    bool          weights_are_there;
+
+    __device__ bool   has_weights() const { return weights_are_there; }
+    __device__ Number weight(unsigned int i) const { return weights[i]; }
+    __device__ Number value(unsigned int i) const { return values[i]; }
   };
 
   /** Columns that are not stored. */
@@ -109,10 +126,13 @@ namespace leopard
     using Value                       = Value_; ///< of the outer entries too
     static constexpr bool has_columns = !std::is_same_v<Column, NoColumns>;
 
-    static __device__ Number value_of(Value stored, const TableView<Number> &tables)
+    static constexpr bool has_dictionary = std::is_same_v<Value, std::uint8_t>;
+
+    template <typename Tables>
+    static __device__ Number value_of(Value stored, const Tables &tables)
     {
-      if constexpr (std::is_same_v<Value, std::uint8_t>)
-        return __ldg(tables.values + stored);
+      if constexpr (has_dictionary)
+        return tables.value(stored);
       else if constexpr (std::is_same_v<Value, std::uint16_t>)
         return __uint_as_float(static_cast<unsigned int>(stored) << 16);
       else
@@ -141,11 +161,14 @@ namespace leopard
     /** Whether the r-th row with outer entries has more than e of them. */
     __device__ bool has_outer(int r, int e) const { return e < header.n_jags && r < jag(e + 1) - jag(e); }
 
-    __device__ Number weight(int i, const TableView<Number> &tables) const
+    template <typename Tables>
+    __device__ Number weight(int i, const Tables &tables) const
     {
       const char *weights = inner + header.weights;
-      return tables.weights != nullptr ? __ldg(tables.weights + reinterpret_cast<const std::uint8_t *>(weights)[i])
-                                       : reinterpret_cast<const Number *>(weights)[i];
+      if constexpr (Format::has_dictionary)
+        if (tables.has_weights())
+          return tables.weight(reinterpret_cast<const std::uint8_t *>(weights)[i]);
+      return reinterpret_cast<const Number *>(weights)[i];
     }
     __device__ int boundary_row(int r) const { return reinterpret_cast<const std::uint16_t *>(base + header.boundary_rows)[r]; }
     __device__ int ghost(int g) const { return reinterpret_cast<const int *>(base + header.ghosts)[g]; }
@@ -154,8 +177,9 @@ namespace leopard
       const int at = header.outer_numbers;
       return at == 0 ? p : reinterpret_cast<const std::uint16_t *>(base + at)[p];
     }
-    __device__ int    outer_column(int p) const { return ghost(outer_number(p)); }
-    __device__ Number outer_value(int p, const TableView<Number> &tables) const
+    __device__ int outer_column(int p) const { return ghost(outer_number(p)); }
+    template <typename Tables>
+    __device__ Number outer_value(int p, const Tables &tables) const
     {
       return Format::value_of(reinterpret_cast<const Value *>(base + header.outer_values)[p], tables);
     }
@@ -163,8 +187,9 @@ namespace leopard
     __device__ int n_pairs(int i) const { return (slice(i / 32 + 1) - slice(i / 32)) / 32; }
     __device__ int distance(int slot) const { return word(header.distances + slot); }
     /** The number of the e-th pair of entries of row i. */
-    __device__ int  pair(int i, int e) const { return slice(i / 32) + 32 * e + i % 32; }
-    __device__ void inner_values(int pair, const TableView<Number> &tables, Number *value) const
+    __device__ int pair(int i, int e) const { return slice(i / 32) + 32 * e + i % 32; }
+    template <typename Tables>
+    __device__ void inner_values(int pair, const Tables &tables, Number *value) const
     {
       const auto stored = reinterpret_cast<const typename PairOf<Value>::Type *>(inner + header.values)[pair];
 #pragma unroll

@@ -34,11 +34,12 @@ namespace leopard
     DistanceSlots              slots;
     int                        n_rows = 0, n_columns = 0, n_blocks = 0, n_local_rows = 0, largest_block = 0;
     int                        inner_width = 0, outer_width = 0, outer_bytes = 0, inner_bytes = 0, most_ghosts = 0; ///< the largest of a block
-    std::size_t                n_bytes = 0;                                                                         ///< of all arrays
+    int                        n_values = 0;                                                                        ///< of the dictionary
+    std::size_t                n_bytes  = 0;                                                                        ///< of all arrays
     device::Array<char>        bytes;
     device::Array<BlockExtent> extents;
     device::Array<Number>      keeps;                     ///< with l1 weights: 1 - omega a_ii / d_i of each local row
-    device::Array<Number>      weight_table, value_table; ///< empty: stored as they are
+    device::Array<Number>      weight_table, value_table; ///< see TableView; empty: stored as they are
 
   private:
     struct Maker;

@@ -297,8 +297,14 @@ namespace leopard
     has_columns                 = !slots.is_used();
     const std::vector<unsigned long long> value_bits  = in_dictionary ? sorted_bits(facts.values) : std::vector<unsigned long long>();
     const std::vector<unsigned long long> weight_bits = weights_in_table ? sorted_bits(facts.weights) : std::vector<unsigned long long>();
-    value_table                                       = device::Array<Number>(numbers<Number>(value_bits));
-    weight_table                                      = device::Array<Number>(numbers<Number>(weight_bits));
+    n_values                                          = static_cast<int>(value_bits.size());
+    const auto table                                  = [](const std::vector<unsigned long long> &bits) {
+      std::vector<Number> result = numbers<Number>(bits);
+      result.resize(bits.empty() ? 0 : most_distinct_values, Number(0));
+      return device::Array<Number>(result);
+    };
+    value_table  = table(value_bits);
+    weight_table = table(weight_bits);
     maker.make_structure(facts, weights_in_table, value_bytes);
     maker.put_values(weights_in_table, value_bits, weight_bits);
     n_bytes = bytes.size() + extents.size() * sizeof(BlockExtent) + keeps.size() * sizeof(Number);

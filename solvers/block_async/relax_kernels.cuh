@@ -72,22 +72,31 @@ namespace leopard
   struct GhostValues
   {
     static constexpr int n = 4;
+    const bool           are_few; ///< at most one a thread, as those of tiles are
     Number               x[n];
 
     template <typename Format>
     __device__ GhostValues(const BlockView<Format> &block, const Number *from)
+      : are_few(block.header.n_ghosts <= static_cast<int>(blockDim.x))
     {
+      if (static_cast<int>(threadIdx.x) < block.header.n_ghosts)
+        x[0] = load(from + block.ghost(threadIdx.x));
+      if (!are_few)
 #pragma unroll
-      for (int q = 0; q < n; ++q)
-        if (const int g = threadIdx.x + q * blockDim.x; g < block.header.n_ghosts)
-          x[q] = load(from + block.ghost(g));
+        for (int q = 1; q < n; ++q)
+          if (const int g = threadIdx.x + q * blockDim.x; g < block.header.n_ghosts)
+            x[q] = load(from + block.ghost(g));
     }
 
     template <typename Format>
     __device__ void publish(const BlockView<Format> &block, const Number *from, Number *values) const
     {
+      if (static_cast<int>(threadIdx.x) < block.header.n_ghosts)
+        values[threadIdx.x] = x[0];
+      if (are_few)
+        return;
 #pragma unroll
-      for (int q = 0; q < n; ++q)
+      for (int q = 1; q < n; ++q)
         if (const int g = threadIdx.x + q * blockDim.x; g < block.header.n_ghosts)
           values[g] = x[q];
       for (int g = threadIdx.x + n * blockDim.x; g < block.header.n_ghosts; g += blockDim.x)
@@ -95,13 +104,12 @@ namespace leopard
     }
   };
 
-  /** The sums of off-block products, for the rows that have any; a row a thread. */
-  template <typename Format, typename Number = typename Format::Number>
-  __device__ void add_outer_entries(const BlockView<Format> &block, const TableView<Number> &tables, const Number *ghosts, Number *sums)
+  /** The sums of off-block products, for the rows that have any; a row a thread. @tparam n entries of a row at once. */
+  template <int n, typename Format, typename Tables, typename Number = typename Format::Number>
+  __device__ void add_outer_entries(const BlockView<Format> &block, const Tables &tables, const Number *ghosts, Number *sums)
   {
-    constexpr int n      = 4; // of a row at once
-    const int     n_jags = block.header.n_jags;
-    int           begin[n + 1];
+    const int n_jags = block.header.n_jags;
+    int       begin[n + 1];
 #pragma unroll
     for (int e = 0; e <= n; ++e)
       begin[e] = block.jag(min(e, n_jags));
@@ -113,8 +121,9 @@ namespace leopard
         for (int e = 0; e < n; ++e)
           if (begin[e] + r < begin[e + 1])
             sum += product(begin[e] + r);
-        for (int e = n; block.has_outer(r, e); ++e)
-          sum += product(block.jag(e) + r);
+        if (n_jags > n)
+          for (int e = n; block.has_outer(r, e); ++e)
+            sum += product(block.jag(e) + r);
         sums[block.boundary_row(r)] = sum;
       }
   }
@@ -146,20 +155,25 @@ namespace leopard
     __device__ RelaxedRows(const BlockExtent &extent_, const RelaxVectors<Number> &v)
       : extent(extent_)
       , stride(Rows::stride(extent_))
-      , first(static_cast<int>(threadIdx.x) / stride * stride * n + static_cast<int>(threadIdx.x) % stride)
+      , first(Rows::first(stride))
       , busy(first < extent_.rows)
     {
 #pragma unroll
       for (int r = 0; r < n; ++r)
         {
-          value[r] = exists(r) ? load(v.off_block + extent.begin + row(r)) : Number(0);
-          s[r]     = exists(r) ? __ldcs(v.b + extent.begin + row(r)) : Number(0);
+          value[r] = exists(r) ? load(v.off_block + place(r)) : Number(0);
+          s[r]     = exists(r) ? __ldcs(v.b + place(r)) : Number(0);
         }
     }
 
     __device__ int row(int r) const
     {
       return first + r * stride;
+    }
+    /** Of the row, in vectors. */
+    __device__ int place(int r) const
+    {
+      return extent.begin + row(r);
     }
     __device__ bool exists(int r) const
     {
@@ -171,17 +185,21 @@ namespace leopard
     }
 
     /** All that is needed of the packet but its off-block part. */
-    __device__ void
-    take(const BlockView<Format> &block, const MatrixView<Format> &A, const RelaxVectors<Number> &v, const RelaxParameters<Number> &parameters)
+    template <typename Tables>
+    __device__ void take(const BlockView<Format>       &block,
+                         const MatrixView<Format>      &A,
+                         const Tables                  &tables,
+                         const RelaxVectors<Number>    &v,
+                         const RelaxParameters<Number> &parameters)
     {
       owned_begin = block.header.owned_begin;
       owned_rows  = block.header.owned_rows;
       first_local = block.header.first_local;
-      a.take(block, first, stride, extent.rows, A.tables);
+      a.take(block, first, stride, extent.rows, tables);
 #pragma unroll
       for (int r = 0; r < n; ++r)
         {
-          weight[r]   = exists(r) ? block.weight(row(r), A.tables) : Number(0);
+          weight[r]   = exists(r) ? block.weight(row(r), tables) : Number(0);
           keep[r]     = what != Relaxing::plain && A.keeps != nullptr && exists(r) ? A.keeps[first_local + row(r)] : A.keep;
           velocity[r] = what == Relaxing::general && parameters.momentum > Number(0) && exists(r) ? v.velocity[first_local + row(r)] : Number(0);
           start[r]    = value[r];
@@ -245,7 +263,7 @@ namespace leopard
                 const Number residual = (keep[r] - Number(1)) * value[r] / weight[r] + sums[r];
                 norm += square(residual);
                 if (to != nullptr)
-                  __stcs(to + extent.begin + row(r), residual);
+                  __stcs(to + place(r), residual);
               }
         }
       return norm;
@@ -257,7 +275,7 @@ namespace leopard
       for (int r = 0; r < n; ++r)
         {
           if (owned(r))
-            store(v.x + extent.begin + row(r),
+            store(v.x + place(r),
                   what == Relaxing::plain || parameters.block_omega == Number(1) ? value[r]
                                                                                  : start[r] + parameters.block_omega * (value[r] - start[r]));
           if (what == Relaxing::general && exists(r) && parameters.momentum > Number(0))
@@ -282,13 +300,24 @@ namespace leopard
     extern __shared__ __align__(128) char packet[];
     __shared__ Number                     cells[2 * half + DistanceSlots::max_reach];
     __shared__ double                     partial[32];
-    __shared__ std::uint64_t barrier;
-    const PacketPipeline     pipeline = {packet, packet + A.outer_bytes, &barrier};
-    Number                  *ghosts = reinterpret_cast<Number *>(packet + A.outer_bytes + A.inner_bytes), *y = cells + DistanceSlots::max_reach;
+    __shared__ std::uint64_t   barrier;
+    constexpr int              n_in_table = Rows::Format::has_dictionary ? most_distinct_values : 1;
+    __shared__ Number          weights[n_in_table], values[n_in_table];
+    const bool                 has_weights = A.tables.has_weights();
+    const SharedTables<Number> tables      = {weights, values, has_weights};
+    const PacketPipeline       pipeline    = {packet, packet + A.outer_bytes, &barrier};
+    Number                    *ghosts = reinterpret_cast<Number *>(packet + A.outer_bytes + A.inner_bytes), *y = cells + DistanceSlots::max_reach;
 
     pipeline.init();
     for (int i = threadIdx.x; i < 2 * half + DistanceSlots::max_reach; i += blockDim.x)
       cells[i] = 0;
+    if constexpr (Rows::Format::has_dictionary)
+      for (int i = threadIdx.x; i < n_in_table; i += blockDim.x)
+        {
+          values[i] = A.tables.value(i);
+          if (has_weights)
+            weights[i] = A.tables.weight(i);
+        }
     __syncthreads();
     BlockExtent  next   = A.extents[blockIdx.x];
     unsigned int parity = 0;
@@ -307,13 +336,16 @@ namespace leopard
         parity = 1 - parity;
         const BlockView<typename Rows::Format> block(packet, pipeline.inner);
         const GhostValues<Number>              ghost_values(block, v.off_block);
-        rows.take(block, A, v, parameters);
+        rows.take(block, A, tables, v, parameters);
         rows.publish(y, y + half);
         ghost_values.publish(block, v.off_block, ghosts);
         __syncthreads();
         if (threadIdx.x == 0 && goes_on)
           pipeline.request_inner(A.packets, next);
-        add_outer_entries(block, A.tables, ghosts, y + half);
+        if (block.header.n_jags <= 2) // as in tiles, where only corners have two
+          add_outer_entries<2>(block, tables, ghosts, y + half);
+        else
+          add_outer_entries<4>(block, tables, ghosts, y + half);
         __syncthreads();
         if (threadIdx.x == 0 && goes_on)
           pipeline.request_outer(A.packets, next);
@@ -328,10 +360,14 @@ namespace leopard
           {
             const int k = what == Relaxing::general && parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[j]
                                                                                                         : parameters.local_iterations;
-            for (int n = 0; n < k; ++n)
+            for (int n = 0; n < k; n += 2) // two at a time: then places in shared memory are the same each time
               {
-                rows.sweep(y + n % 2 * half, y + (n + 1) % 2 * half, n + 1 == k, parameters);
+                rows.sweep(y, y + half, n + 1 == k, parameters);
                 __syncthreads(); // all have read one half and written the other
+                if (n + 1 == k)
+                  break;
+                rows.sweep(y + half, y, n + 2 == k, parameters);
+                __syncthreads();
               }
             rows.write(v, parameters);
           }

@@ -54,7 +54,8 @@ namespace leopard
     Number       values[width];
 
     /** A row that does not exist has no entries. */
-    __device__ void take(const BlockView<Format> &block, int i, bool exists, const TableView<Number> &tables)
+    template <typename Tables>
+    __device__ void take(const BlockView<Format> &block, int i, bool exists, const Tables &tables)
     {
       const int n_pairs = exists ? block.n_pairs(i) : 0;
 #pragma unroll
@@ -107,8 +108,10 @@ namespace leopard
     RowInRegisters<Format, width> row[n];
 
     static __device__ int stride(const BlockExtent &) { return blockDim.x; }
+    static __device__ int first(int /*stride*/) { return threadIdx.x; }
 
-    __device__ void take(const BlockView<Format> &block, int first, int stride, int n_rows, const TableView<Number> &tables)
+    template <typename Tables>
+    __device__ void take(const BlockView<Format> &block, int first, int stride, int n_rows, const Tables &tables)
     {
 #pragma unroll
       for (int r = 0; r < n; ++r)
@@ -147,8 +150,15 @@ namespace leopard
     int    laterals[n_laterals];
 
     static __device__ int stride(const BlockExtent &e) { return e.stride; }
+    /** t / S S n + t % S for the thread t. */
+    static __device__ int first(int stride)
+    {
+      const int t = threadIdx.x, line = static_cast<int>(__fdividef(t + 0.5f, stride)); // t / S, in fewer instructions
+      return t + line * stride * (n - 1);
+    }
 
-    __device__ void take(const BlockView<Format> &block, int first, int stride, int n_rows, const TableView<Number> &tables)
+    template <typename Tables>
+    __device__ void take(const BlockView<Format> &block, int first, int stride, int n_rows, const Tables &tables)
     {
 #pragma unroll
       for (int l = 0; l < n_laterals; ++l)
@@ -156,12 +166,12 @@ namespace leopard
 #pragma unroll
       for (int r = 0; r < n; ++r)
         {
-          const int i = first + r * stride, pair = i / 32 * (16 * n_slots) + i % 32; // all slices are as long
+          const unsigned int i = first + r * stride, pair = i / 32 * (16 * n_slots) + i % 32; // all slices are as long
 #pragma unroll
           for (int e = 0; e < n_slots / 2; ++e)
             {
               values[r][2 * e] = values[r][2 * e + 1] = 0;
-              if (i < n_rows)
+              if (i < static_cast<unsigned int>(n_rows))
                 block.inner_values(pair + 32 * e, tables, values[r] + 2 * e);
             }
         }
