@@ -32,35 +32,78 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
+  typename Discretization<dim, spacedim>::BoundaryValues
+  Discretization<dim, spacedim>::values_of(const Expression &g, types::boundary_id id, double t) const
+  {
+    BoundaryValues values;
+    VectorTools::interpolate_boundary_values(*mapping, dof_handler, id, ExpressionFunction<spacedim>(g, t), values);
+    return values;
+  }
+
+  template <int dim, int spacedim>
+  Point<spacedim> Discretization<dim, spacedim>::place_of(types::global_dof_index dof) const
+  {
+    std::map<types::global_dof_index, Point<spacedim>> places;
+    DoFTools::map_dofs_to_support_points(*mapping, dof_handler, places);
+    return places.at(dof);
+  }
+
+  template <int dim, int spacedim>
   typename Discretization<dim, spacedim>::BoundaryValues Discretization<dim, spacedim>::boundary_values(unsigned int c, double t) const
   {
     BoundaryValues all;
     std::string    error;
     for (const auto id : dirichlet_boundary(c))
       {
-        const Expression *g = problem.boundary(c).value(id);
-        BoundaryValues    values;
-        VectorTools::interpolate_boundary_values(*mapping, dof_handler, id, ExpressionFunction<spacedim>(*g, t), values);
+        const Expression    *g      = problem.boundary(c).value(id);
+        const BoundaryValues values = values_of(*g, id, t);
         for (const auto &[dof, value] : values)
           if (!std::isfinite(value) && error.empty())
-            {
-              std::map<types::global_dof_index, Point<spacedim>> places;
-              DoFTools::map_dofs_to_support_points(*mapping, dof_handler, places);
-              error = not_finite_message(*g, value, places.at(dof), t);
-            }
+            error = not_finite_message(*g, value, place_of(dof), t);
         all.insert(values.begin(), values.end());
       }
-    for (const auto &[dof, value] : all) // copies of nodes have their value
-      if (relevant.is_element(dof) && original(dof) != dof)
-        if (const auto there = all.find(original(dof));
-            there != all.end() && !(std::abs(value - there->second) <= 1e-10 * std::max(std::abs(value), std::abs(there->second))) && error.empty())
-          error = format("of %s the boundary value is %.6g at one end of a periodic direction, and %.6g at the other one",
-                         problem.fields()[c].c_str(),
-                         value,
-                         there->second) +
-                  "\n  expected: 'Boundary values' that are the same at both ends of 'Mesh/Periodic'";
+    if (error.empty())
+      error = contradiction_across(c, all, t);
     throw_if_any_failed(error, comm);
     return all;
+  }
+
+  template <int dim, int spacedim>
+  std::string Discretization<dim, spacedim>::contradiction_across(unsigned int c, const BoundaryValues &all, double t) const
+  {
+    double largest = 0.;
+    for (const auto &[dof, value] : all)
+      largest = std::max(largest, std::abs(value));
+    const auto what_is = [&](types::global_dof_index dof, double value) {
+      for (const auto id : dirichlet_boundary(c)) // the first one holds where several meet
+        if (const Expression *g = problem.boundary(c).value(id); values_of(*g, id, t).count(dof) == 1)
+          return expression_of_entry(g->expression(), g->entry_name()) + is_value(value) + at_point(place_of(dof), t);
+      return std::string();
+    };
+    for (const auto &[dof, value] : all) // copies of nodes have their value
+      if (relevant.is_element(dof) && original(dof) != dof)
+        if (const auto there = all.find(original(dof)); there != all.end() && !(std::abs(value - there->second) <= 1e-10 * largest))
+          return what_is(dof, value) + ", and " + what_is(there->first, there->second) +
+                 ", and 'Mesh/Periodic' = " + names_of_directions(mesh_parameters.periodic) +
+                 " makes one place of the two\n  expected: 'Boundary values' that are the same at both ends of 'Mesh/Periodic', as those with its "
+                 "length as period are, or 'Mesh/Periodic' without this direction";
+    return "";
+  }
+
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::check_periodic_boundary_values(const std::vector<double> &times) const
+  {
+    if (!mesh_parameters.is_periodic())
+      return;
+    for (unsigned int c = 0; c < components; ++c)
+      for (const double t : times)
+        {
+          BoundaryValues all;
+          for (const auto id : dirichlet_boundary(c))
+            all.merge(values_of(*problem.boundary(c).value(id), id, t));
+          const bool finite = std::all_of(all.begin(), all.end(), [](const auto &of_dof) { return std::isfinite(of_dof.second); });
+          throw_if_any_failed(finite ? contradiction_across(c, all, t) : "", comm); // what is not finite at a time of the run is said then
+        }
   }
 
   template <int dim, int spacedim>
@@ -188,6 +231,7 @@ namespace leopard
 
   template std::set<types::boundary_id> Discretization<2>::dirichlet_boundary(unsigned int) const;
   template void                         Discretization<2>::make_constraints();
+  template void                         Discretization<2>::check_periodic_boundary_values(const std::vector<double> &) const;
   template void                         Discretization<2>::take_boundary_values(double);
   template void                         Discretization<2>::distribute_constraints(HostVector &) const;
   template std::string                  Discretization<2>::against_boundary_values(const HostVector &) const;
@@ -196,6 +240,7 @@ namespace leopard
   template IndexSet                     Discretization<2>::periodic_copies() const;
   template std::set<types::boundary_id> Discretization<3>::dirichlet_boundary(unsigned int) const;
   template void                         Discretization<3>::make_constraints();
+  template void                         Discretization<3>::check_periodic_boundary_values(const std::vector<double> &) const;
   template void                         Discretization<3>::take_boundary_values(double);
   template void                         Discretization<3>::distribute_constraints(HostVector &) const;
   template std::string                  Discretization<3>::against_boundary_values(const HostVector &) const;
@@ -204,6 +249,7 @@ namespace leopard
   template IndexSet                     Discretization<3>::periodic_copies() const;
   template std::set<types::boundary_id> Discretization<2, 3>::dirichlet_boundary(unsigned int) const;
   template void                         Discretization<2, 3>::make_constraints();
+  template void                         Discretization<2, 3>::check_periodic_boundary_values(const std::vector<double> &) const;
   template void                         Discretization<2, 3>::take_boundary_values(double);
   template void                         Discretization<2, 3>::distribute_constraints(HostVector &) const;
   template std::string                  Discretization<2, 3>::against_boundary_values(const HostVector &) const;

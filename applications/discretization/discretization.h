@@ -125,6 +125,12 @@ namespace leopard
     void zero_constrained(HostVector &u) const { constraints.set_zero(u); }
 
     /**
+     * @throws Error naming entries and places if prescribed values are not the same at both ends of a periodic
+     * direction at one of the times. Collective.
+     */
+    void check_periodic_boundary_values(const std::vector<double> &times) const;
+
+    /**
      * Where u is most of all another value than the one prescribed, for a message; empty if it is nowhere. Collective.
      */
     std::string against_boundary_values(const HostVector &u) const;
@@ -227,6 +233,11 @@ namespace leopard
     using BoundaryValues = std::map<dealii::types::global_dof_index, double>;
     /** Of component c at time t, by scalar degree of freedom. Collective. @throws Error if one is not finite. */
     BoundaryValues boundary_values(unsigned int c, double t) const;
+    /** g on the faces with a boundary id, by scalar degree of freedom. */
+    BoundaryValues values_of(const Expression &g, dealii::types::boundary_id id, double t) const;
+    /** Where copies of nodes have another value than these, as a message; or nothing. */
+    std::string             contradiction_across(unsigned int c, const BoundaryValues &all, double t) const;
+    dealii::Point<spacedim> place_of(dealii::types::global_dof_index dof) const; ///< for messages
     /** Diffusion and absorption of component c on the cell of values; what is wrong goes to error. */
     void
     integrate_stiffness(const dealii::FEValues<dim, spacedim> &values, unsigned int c, dealii::FullMatrix<double> &matrix, std::string &error) const;

@@ -30,7 +30,7 @@ namespace leopard
     std::copy_n(&x[0], 3, values);
     values[3] = t;
     if (pictures != nullptr)
-      pictures->evaluate(x[0], x[1], values + 4);
+      pictures->evaluate(x, values + 4);
   }
 
   double value_at(const reaction_diffusion::ExpressionTape &tape, const dealii::Point<3> &x, double t, const Pictures *pictures)

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 namespace leopard
 {
@@ -25,14 +26,31 @@ namespace leopard
 
   namespace
   {
-    /** "name", "file" of "name: file". */
-    std::vector<std::pair<std::string, std::string>> items_of(const std::string &text)
+    struct Item
     {
-      std::vector<std::pair<std::string, std::string>> result;
+      std::string name, file, field; ///< of "name: file: field"
+    };
+
+    bool is_vtu(const std::string &file)
+    {
+      const auto ending = std::filesystem::path(file).extension();
+      return ending == ".vtu" || ending == ".pvtu";
+    }
+
+    std::vector<Item> items_of(const std::string &text)
+    {
+      const auto        trimmed = [](const std::string &part) { return split_outside_parentheses(part, ',')[0]; };
+      std::vector<Item> result;
       for (const std::string &item : split_outside_parentheses(text, ','))
         if (const auto colon = item.find(':'); !item.empty())
-          result.emplace_back(split_outside_parentheses(item.substr(0, colon), ',')[0],
-                              colon == std::string::npos ? "" : split_outside_parentheses(item.substr(colon + 1), ',')[0]);
+          {
+            result.push_back({trimmed(item.substr(0, colon)), colon == std::string::npos ? "" : trimmed(item.substr(colon + 1)), ""});
+            Item &last = result.back();
+            if (const auto second = last.file.rfind(':'); second != std::string::npos && is_vtu(trimmed(last.file.substr(0, second))))
+              last = {last.name, trimmed(last.file.substr(0, second)), trimmed(last.file.substr(second + 1))};
+            if (is_vtu(last.file) && last.field.empty())
+              last.field = last.name;
+          }
       return result;
     }
   } // namespace
@@ -40,8 +58,8 @@ namespace leopard
   std::vector<std::string> Pictures::names_in(const std::string &text)
   {
     std::vector<std::string> names;
-    for (const auto &[name, file] : items_of(text))
-      names.push_back(name);
+    for (const Item &item : items_of(text))
+      names.push_back(item.name);
     return names;
   }
 
@@ -51,9 +69,9 @@ namespace leopard
     auto       result = std::make_shared<Pictures>();
     const auto fail   = [&](const std::string &name, const std::string &reason) {
       throw Error("'" + entry + "' has the name '" + name + "': " + reason +
-                  "\n  expected: NAME: FILE, NAME: FILE, ..., for example 'coat: coat.png'");
+                  "\n  expected: NAME: FILE, NAME: FILE, ..., for example 'coat: coat.png', and of .vtu and .pvtu files NAME: FILE: FIELD");
     };
-    for (const auto &[name, file] : items_of(text))
+    for (const auto &[name, file, field] : items_of(text))
       {
         if (const std::string reason = why_no_name(name); !reason.empty())
           fail(name, reason);
@@ -66,6 +84,14 @@ namespace leopard
         const std::filesystem::path path(file);
         result->all_names.push_back(name);
         result->all_paths.push_back(path.is_relative() ? (std::filesystem::path(folder) / path).lexically_normal().string() : file);
+        result->all_fields.push_back(field);
+        result->reaches.emplace_back();
+        result->functions.emplace_back();
+        if (!field.empty())
+          {
+            result->pictures.emplace_back();
+            continue;
+          }
         try
           {
             result->pictures.push_back(read_picture(result->all_paths.back(), read_file(result->all_paths.back(), comm)));
@@ -92,15 +118,24 @@ namespace leopard
       }
   }
 
+  void Pictures::set_field(std::size_t i, const FieldOfFile &function, const std::string &reach)
+  {
+    functions[i] = function;
+    reaches[i]   = reach;
+  }
+
   std::string Pictures::description(std::size_t i) const
   {
-    return all_names[i] + ": " + all_paths[i] + ", " + std::to_string(pictures[i].n_columns) + " x " + std::to_string(pictures[i].n_rows) +
+    if (!all_fields[i].empty())
+      return "field " + all_names[i] + ": " + all_fields[i] + " of " + all_paths[i] + ", " + reaches[i];
+    return "picture " + all_names[i] + ": " + all_paths[i] + ", " + std::to_string(pictures[i].n_columns) + " x " +
+           std::to_string(pictures[i].n_rows) +
            format(" numbers over [%g, %g] x [%g, %g]", corner[0], corner[0] + length[0], corner[1], corner[1] + length[1]);
   }
 
   bool Pictures::is_picture(std::size_t i) const
   {
-    return !pictures[i].is_table;
+    return !pictures[i].is_table && all_fields[i].empty();
   }
 
   double Pictures::stretch(std::size_t i) const
@@ -111,9 +146,12 @@ namespace leopard
     return std::max(ratio, 1. / ratio);
   }
 
-  void Pictures::evaluate(double x, double y, double *values) const
+  void Pictures::evaluate(const dealii::Point<3> &place, double *values) const
   {
-    for (const Picture &picture : pictures)
-      *values++ = picture.value((x - corner[0]) / length[0], (y - corner[1]) / length[1]);
+    for (std::size_t i = 0; i < pictures.size(); ++i)
+      if (all_fields[i].empty())
+        values[i] = pictures[i].value((place[0] - corner[0]) / length[0], (place[1] - corner[1]) / length[1]);
+      else if (!functions[i] || !functions[i](place, values[i]))
+        values[i] = std::numeric_limits<double>::quiet_NaN();
   }
 } // namespace leopard

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deal.II/base/point.h>
+
 #include <mpi.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,13 +33,22 @@ namespace leopard
    */
   Picture read_picture(const std::string &path, const std::string &content);
 
-  /** Functions of x and y with names, from pictures that are stretched over a box around the domain. */
+  /**
+   * A field that cells of a file have. @param value gets it. @return whether the place is in their reach; thread-safe.
+   */
+  using FieldOfFile = std::function<bool(const dealii::Point<3> &place, double &value)>;
+
+  /**
+   * Functions of the place with names: pictures, which are stretched over a box around the domain, and fields on the
+   * cells of VTU files, which are where these cells are.
+   */
   class Pictures
   {
   public:
     /**
-     * Of the entry 'Images', "coat: coat.png, rain: rain.csv". @param folder that relative paths begin from; @param
-     * taken names that have another meaning in expressions. Collective. @throws Error naming the entry.
+     * Of the entry 'Images', "coat: coat.png, rain: rain.csv, old: end.pvtu: u". Files of VTK are not read yet, but by
+     * set_field(). @param folder that relative paths begin from; @param taken names that have another meaning in
+     * expressions. Collective. @throws Error naming the entry.
      */
     static std::shared_ptr<Pictures>
     read(const std::string &entry, const std::string &text, const std::string &folder, const std::vector<std::string> &taken, MPI_Comm comm);
@@ -47,13 +59,23 @@ namespace leopard
     const std::vector<std::string> &names() const { return all_names; }
     /** Path of each file. */
     const std::vector<std::string> &paths() const { return all_paths; }
+    /** The name in a VTU file of one that is a field there; empty for pictures. */
+    const std::string &field(std::size_t i) const { return all_fields[i]; }
+    /** What a field is, and "from (0, 0) to (1, 2)", where. Until then its values are nan. */
+    void set_field(std::size_t i, const FieldOfFile &function, const std::string &reach);
+    /** Of a field that is set. */
+    const FieldOfFile &function(std::size_t i) const { return functions[i]; }
+    const std::string &reach(std::size_t i) const { return reaches[i]; }
     /** Whether an expression names one. */
     bool are_named_in(const std::string &expression) const;
 
     /** Opposite corners of the box, 2 or more numbers each. Until it is set it is the unit square. */
     void set_box(const std::vector<double> &lower, const std::vector<double> &upper);
 
-    /** "coat: coat.png, 400 x 100 numbers over [0, 4] x [0, 1]" of one of them. */
+    /**
+     * "picture coat: coat.png, 400 x 100 numbers over [0, 4] x [0, 1]" of one of them, "field old: u of end.pvtu, from
+     * (0, 0) to (4, 1)" of another.
+     */
     std::string description(std::size_t i) const;
     /** Whether it has pixels, as PNG and PGM, and is no table of numbers. */
     bool is_picture(std::size_t i) const;
@@ -61,11 +83,12 @@ namespace leopard
     double stretch(std::size_t i) const;
 
     /** Values at a place. @param values one for each name. */
-    void evaluate(double x, double y, double *values) const;
+    void evaluate(const dealii::Point<3> &place, double *values) const;
 
   private:
-    std::vector<std::string> all_names, all_paths;
-    std::vector<Picture>     pictures;
+    std::vector<std::string> all_names, all_paths, all_fields, reaches;
+    std::vector<Picture>     pictures; ///< empty ones for fields
+    std::vector<FieldOfFile> functions;
     double                   corner[2] = {0., 0.}, length[2] = {1., 1.};
   };
 } // namespace leopard

@@ -246,6 +246,6 @@ namespace leopard
       return read_pgm(path, content);
     if (ending == ".csv")
       return read_csv(path, content);
-    fail(path, "is of no kind that is known", "a file whose name ends in .png, .pgm or .csv");
+    fail(path, "is of no kind that is known", "a file whose name ends in .png, .pgm, .csv, .vtu or .pvtu");
   }
 } // namespace leopard

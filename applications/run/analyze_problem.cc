@@ -4,6 +4,7 @@
 #include "initial_values.h"
 #include "parameters.h"
 #include "start_check.h"
+#include "vtu_source.h"
 
 #include <applications/base/log.h>
 
@@ -33,6 +34,7 @@ namespace leopard
 
   std::string analyze_problem(const Parameters &parameters, MPI_Comm comm, nlohmann::json *run_json, bool starts_anew)
   {
+    read_fields_of_images(parameters, comm);
     if (parameters.study != "none")
       return "";
     const Domain domain = parameters.mesh.is_surface() ? describe_domain<2, 3>(parameters.mesh, comm)
@@ -50,7 +52,7 @@ namespace leopard
         stretch(*pictures, parameters, domain);
         for (std::size_t i = 0; i < pictures->names().size(); ++i)
           {
-            lines += "\npicture " + pictures->description(i);
+            lines += "\n" + pictures->description(i);
             if (pictures->is_picture(i) && pictures->stretch(i) > 1.1)
               warn(format("the picture %s is stretched: its pixels are %.3g times as long in one direction as in the other"
                           "\n  to try: a picture of the domain's shape, or a domain of the picture's",

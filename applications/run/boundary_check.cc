@@ -223,12 +223,22 @@ namespace leopard
     }
   } // namespace
 
-  template <int dim, int spacedim>
-  std::string boundary_contradiction(const Discretization<dim, spacedim> &discretization,
-                                     const MeshParameters                &mesh,
-                                     const Problem                       &problem,
-                                     const std::vector<double>           &times)
+  std::vector<double> times_of_boundary_values(const Problem &problem, double end_time)
   {
+    std::vector<double> times = {0.};
+    for (int k = 0; k < (problem.time_dependent() && problem.load_depends_on_time() ? 8 : 0); ++k)
+      times.push_back((k + 0.37) / 8. * end_time); // at whose simple fractions cos(pi*t) or the like may vanish
+    return times;
+  }
+
+  template <int dim, int spacedim>
+  std::string
+  boundary_contradiction(const Discretization<dim, spacedim> &discretization, const MeshParameters &mesh, const Problem &problem, double end_time)
+  {
+    discretization.check_periodic_boundary_values(times_of_boundary_values(problem, end_time));
+    std::vector<double> times = {0.};
+    if (problem.time_dependent()) // since cos(pi*t) or the like may vanish at one
+      times.push_back(0.37 * end_time);
     if constexpr (dim == spacedim)
       for (unsigned int c = 0; c < problem.exact_solution.size(); ++c)
         for (const double t : times)
@@ -237,7 +247,7 @@ namespace leopard
     return "";
   }
 
-  template std::string boundary_contradiction(const Discretization<2, 2> &, const MeshParameters &, const Problem &, const std::vector<double> &);
-  template std::string boundary_contradiction(const Discretization<3, 3> &, const MeshParameters &, const Problem &, const std::vector<double> &);
-  template std::string boundary_contradiction(const Discretization<2, 3> &, const MeshParameters &, const Problem &, const std::vector<double> &);
+  template std::string boundary_contradiction(const Discretization<2, 2> &, const MeshParameters &, const Problem &, double);
+  template std::string boundary_contradiction(const Discretization<3, 3> &, const MeshParameters &, const Problem &, double);
+  template std::string boundary_contradiction(const Discretization<2, 3> &, const MeshParameters &, const Problem &, double);
 } // namespace leopard

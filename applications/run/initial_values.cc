@@ -5,13 +5,14 @@
 #include "parameters.h"
 #include "provenance.h"
 #include "simulation.h"
+#include "vtu_source.h"
 
 #include <applications/base/collective.h>
 #include <applications/base/log.h>
 #include <applications/base/parameter_file.h>
 #include <applications/discretization/saved_fields.h>
 #include <applications/output/vtu_fields.h>
-#include <applications/output/vtu_file.h>
+#include <applications/problems/found_value.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/words.h>
 
@@ -50,24 +51,7 @@ namespace leopard
       return "'" + problem.name() + "/Initial values from'";
     }
 
-    std::string kind_of_domain(bool surface, int dimension)
-    {
-      return surface ? "a surface" : dimension == 2 ? "a part of the plane" : "a body";
-    }
-
-    /** The numbers of the problem's fields among those of a run. @throws Error. */
-    std::vector<unsigned int> find_fields(const Problem &problem, const std::vector<std::string> &there, const std::string &where)
-    {
-      std::vector<unsigned int> result;
-      for (const std::string &field : problem.fields())
-        {
-          const auto found = std::find(there.begin(), there.end(), field);
-          if (found == there.end())
-            throw Error(where + " has no field '" + field + "'\n  expected: all fields of this problem by their names; there are " + joined(there));
-          result.push_back(found - there.begin());
-        }
-      return result;
-    }
+    const char *const all_fields = "all fields of this problem by their names";
 
     Source find_checkpoint(const Parameters &parameters, const std::string &where, MPI_Comm comm)
     {
@@ -87,7 +71,7 @@ namespace leopard
       const auto        value = [&](const std::string &entry) { return given_value(text, {}, entry); };
       const auto        there = make_problem(value("Problem"));
       there->prepare([&](const std::string &entry) { return value(there->name() + "/" + entry); });
-      source.saved.wanted = find_fields(problem, there->fields(), where + ", which");
+      source.saved.wanted = find_fields(problem.fields(), there->fields(), where + ", which", all_fields);
 
       ParameterHandler prm;
       source.saved.mesh.declare(prm);
@@ -137,10 +121,8 @@ namespace leopard
           throw std::runtime_error(where + ", which is neither a folder nor a file of these kinds" + expected);
         try
           {
-            for (const std::string &file : files_of_vtu(path))
+            for (const std::string &file : find_vtu_files(path, problem.fields(), all_fields))
               files += file + '\n';
-            const std::string first = files.substr(0, files.find('\n'));
-            find_fields(problem, fields_of_vtu(first), "the file '" + first + "'");
           }
         catch (const std::exception &error)
           {
@@ -187,16 +169,6 @@ namespace leopard
       return Utilities::MPI::logical_or(single_precision, comm);
     }
 
-    template <int spacedim>
-    std::string text_of(const Point<spacedim> &point)
-    {
-      std::ostringstream text;
-      text << '(';
-      for (int d = 0; d < spacedim; ++d)
-        text << (d > 0 ? ", " : "") << point[d];
-      return text.str() + ")";
-    }
-
     /** How many nodes were found where, on all ranks. */
     struct Found
     {
@@ -222,6 +194,7 @@ namespace leopard
     {
       using Place                     = typename CellFields<dim, spacedim>::Place;
       const Problem         &problem  = *context.parameters.problem;
+      const std::string      source   = entry_of(problem) + " is " + problem.initial_from;
       const std::size_t      n_fields = problem.fields().size();
       std::vector<double>    values(n_fields * points.size(), 0.);
       std::string            error;
@@ -239,8 +212,7 @@ namespace leopard
           for (std::size_t c = 0; c < n_fields; ++c)
             {
               if (!std::isfinite(here[c]) && error.empty())
-                error = entry_of(problem) + " is " + problem.initial_from + ", where " + problem.fields()[c] + " is " + std::to_string(here[c]) +
-                        " at " + text_of(points[i]) + "\n  expected: a finite number everywhere";
+                error = field_not_finite_message(source, problem.fields()[c], here[c], place_text(points[i]));
               here[c] = problem.perturbed(c, to_3d(points[i]), here[c]);
             }
         }
@@ -248,12 +220,11 @@ namespace leopard
         n = Utilities::MPI::sum(n, context.comm);
       found.farthest = Utilities::MPI::max(found.farthest, context.comm);
       if (outside != nullptr)
-        error = entry_of(problem) + " is " + problem.initial_from +
-                format(", and %llu of %llu nodes of the mesh lie outside of its cells, for example ",
-                       found.n[3],
-                       found.n[0] + found.n[1] + found.n[2] + found.n[3]) +
-                text_of(*outside) + "\n  expected: fields on the whole domain; they reach from " + text_of(cells.lower()) + " to " +
-                text_of(cells.upper());
+        error = outside_message(source,
+                                found.n[3],
+                                found.n[0] + found.n[1] + found.n[2] + found.n[3],
+                                place_text(*outside),
+                                "from " + place_text(cells.lower()) + " to " + place_text(cells.upper()));
       throw_if_any_failed(error, context.comm);
       return values;
     }
@@ -269,6 +240,7 @@ namespace leopard
   void set_initial_values(const RunContext &context, const Discretization<dim, spacedim> &discretization, HostVector &u)
   {
     const Problem &problem = *context.parameters.problem;
+    check_fields_of_images(context, discretization); // which initial values may name
     if (problem.initial_from.empty())
       {
         discretization.interpolate_initial_values(u);

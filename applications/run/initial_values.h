@@ -22,7 +22,7 @@ namespace leopard
    * from the end of another run or from a VTU file, with a line in the log and "initial_values" in run.json. At a node
    * of the source a value is as it is there, in its cells it is interpolated, and up to a tenth of a cell's size beside
    * them (of curved boundaries) it is that of the nearest place. Collective.
-   * @throws Error also if a node lies farther outside or a value is not finite.
+   * @throws Error also if a node lies farther outside or a value is not finite, of fields of 'Images', too.
    */
   template <int dim, int spacedim>
   void set_initial_values(const RunContext &context, const Discretization<dim, spacedim> &discretization, HostVector &u);

@@ -11,6 +11,7 @@
 #include <applications/base/parameter_file.h>
 #include <applications/base/run_directory.h>
 #include <applications/discretization/periodic_boundary.h>
+#include <applications/output/vtu_file.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/mpi.h>
@@ -102,13 +103,17 @@ namespace leopard
                : json{{"path", parameters.mesh.file}, {"checksum", checksum_of_text(read_file(parameters.mesh.file, comm))}};
     }
 
-    /** Checksum of each file of 'Turing/Images' by its path. Collective. */
+    /** Checksum of each file of 'Turing/Images' by its path, of a .pvtu those of its pieces. Collective. */
     json picture_files(const Parameters &parameters, MPI_Comm comm)
     {
       json result = json::object();
       if (parameters.problem->pictures != nullptr)
-        for (const std::string &path : parameters.problem->pictures->paths())
-          result[path] = checksum_of_text(read_file(path, comm));
+        for (std::size_t i = 0; i < parameters.problem->pictures->paths().size(); ++i)
+          {
+            const std::string &path = parameters.problem->pictures->paths()[i];
+            for (const std::string &file : parameters.problem->pictures->field(i).empty() ? std::vector<std::string>{path} : files_of_vtu(path))
+              result[file] = checksum_of_text(read_file(file, comm));
+          }
       return result;
     }
 

@@ -320,6 +320,12 @@ namespace leopard
     const int                 dimension   = discretization.dimension();
     MeshLaplacian             mesh        = own_rows(system, problem, free, domain.unknowns, problem.has_boundary_values() ? &domain.decay : nullptr);
     mesh.dimension                        = dimension;
+    for (std::size_t i = 0; i < domain.decay.size(); ++i) // what is left of the diagonal, up to rounding
+      if (!(mesh.row(static_cast<int>(i)).diagonal > 1e-10 * domain.decay[i]))
+        {
+          why_not = "a node is coupled with nodes only that have boundary values";
+          return {};
+        }
     for (const unsigned int i : domain.unknowns)
       {
         mesh.coordinates.insert(mesh.coordinates.end(), &coordinates[i * dimension], &coordinates[i * dimension] + dimension);

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coefficients and initial values from pictures and tables: values at nodes, kinds of files, where names may stand, resume, and what is refused."""
+"""Coefficients and initial values from pictures, tables and fields of VTU files: values at nodes, kinds of files, where names may stand, resume, and what is refused."""
 import struct
 import zlib
 
+from initial_values_test import ASCII, plane, vtu
 from program import ROOT, Program
 
 TINY = ROOT / "tests/output/tiny_turing.prm"
@@ -132,6 +133,69 @@ class Images(Program):
         self.write("coat.csv", "1 2\n3 4\n")
         self.leopard(TINY, *again, options=["--resume"])
         self.assertIn("'Turing/Images'", self.leopard(TINY, images.replace("coat:", "hide:"), "Turing/gamma=50*hide", "Time stepping/End time=5e-3", options=["--resume"], fails=True))
+        field = [f"Turing/Images=old: {self.folder}/output/tiny_turing/solution/solution_0000000.pvtu: u", "Turing/gamma=50*old", "Run/Directory=output/second"]
+        self.leopard(TINY, *field, "Time stepping/End time=2e-3")
+        piece = next((self.folder / "output/tiny_turing/solution").glob("solution_0000000*.vtu"))
+        text = piece.read_text()
+        piece.write_text(text + "<!-- changed -->")
+        self.assertIn(f"{piece.name}' of 'Turing/Images' has another content", self.leopard(TINY, *field, "Time stepping/End time=4e-3", options=["--resume"], fails=True))
+        piece.write_text(text)
+        self.leopard(TINY, *field, "Time stepping/End time=4e-3", options=["--resume"])
+
+    def test_fields_of_vtu_files(self):
+        """A linear field is the same on every mesh: of triangles in a file, of another run; in space and on a surface, whose cells are curved."""
+        points, cells, types, fields = plane(3, True)
+        old = self.write_bytes("old.vtu", vtu(points, cells, types, fields, ASCII))
+        self.assertLess(self.error_at_nodes(f"{old}: u", "1 + x + 2*y"), 1e-9)
+        self.leopard(self.folder / "standing.prm", ranks=2)
+        self.assertLess(float(self.convergence("standing")[-1]["nodal_maximum_error"]), 1e-9)
+        named = self.write_bytes("named.vtu", vtu(points, cells, types, {"coat": fields["u"]}, ASCII))
+        self.assertLess(self.error_at_nodes(named, "1 + x + 2*y"), 1e-9)
+        alone = ("Verification/Refinements=0", "Turing/Exact solution u=")
+        for domain, exact, most in ((["Dimension=3", "Mesh/Global refinements=2"], "1 + x + 2*y + 3*z", 1e-6), (["Mesh/Domain=sphere", "Discretization/Method=finite elements"], "3 + x + z", 2e-2)):
+            text = STANDING.replace(" set Images = coat: {file}\n", "").replace("= coat", f"= {exact}").format(exact=exact)
+            self.leopard(self.write("writes.prm", text), *domain, *alone, "Run/Directory=output/writes")
+            end = sorted((self.folder / "output/writes/solution").glob("*.pvtu"))[-1]
+            self.assertLess(self.error_at_nodes(f"{end.relative_to(self.folder)}: u", exact, *domain, "Mesh/Global refinements=3"), most)
+
+    def test_coefficients_that_are_fields(self):
+        """As the expression that the field is: in both time loops, for the reaction, its constants and diffusion."""
+        points, cells, types, fields = plane(4, False)
+        self.write_bytes("old.vtu", vtu(points, cells, types, fields, ASCII))
+        images = f"Turing/Images=old: {self.folder}/old.vtu: u"
+        start = ["Turing/Start from steady state=false", "Turing/Initial value u=0.9", "Turing/Initial value v=0.9 + 0.1*x"]
+        for entry, value in (("gamma", "50*{}"), ("Schnakenberg a", "0.1*{}"), ("Diffusion u", "{}"), ("Diffusion tensor v", "20*{0}, 1, 20*{0}"), ("Cross-diffusion u", "v: 0.1*u*{}")):
+            ends = []
+            for more, engine in ((["Turing/" + entry + "=" + value.format("(1 + x + 2*y)")], "automatic"), ([images, f"Turing/{entry}=" + value.format("old")], "automatic"),
+                                 ([images, f"Turing/{entry}=" + value.format("old")], "general")):
+                said = self.leopard(TINY, "Turing/gamma=100", *start, *more, "Newton/Relative tolerance=1e-11", "Linear solver/Relative tolerance=1e-11", f"Time stepping/Engine={engine}")
+                ends.append(self.statistics("tiny_turing")[1][-1][10:16])
+            for one, *others in zip(*ends):
+                for other in others:
+                    self.assertAlmostEqual(one, other, delta=1e-7, msg=entry)
+        self.assertIn(f"field old: u of {self.folder}/old.vtu, from (0, 0) to (1, 1)", said)
+
+    def test_fields_that_are_refused(self):
+        points, cells, types, fields = plane(3, False)
+        tiny = self.write("tiny.prm", TINY.read_text())
+        self.leopard(tiny)
+        before = (self.folder / "output/tiny/run.json").read_text()
+        nan = dict(fields, u=[float("nan") if i == 5 else value for i, value in enumerate(fields["u"])])
+        for name, content in (("small.vtu", vtu(*plane(3, False, size=0.5), ASCII)), ("nan.vtu", vtu(points, cells, types, nan, ASCII)), ("good.vtu", vtu(points, cells, types, fields, ASCII)),
+                              ("half.vtu", vtu(points, cells, types, fields, ASCII)[:300]), ("lines.vtu", vtu(points, [cell[:2] for cell in cells], [3] * len(cells), fields, ASCII)),
+                              ("gone.pvtu", b'<VTKFile type="PUnstructuredGrid"><PUnstructuredGrid><Piece Source="gone.vtu"/></PUnstructuredGrid></VTKFile>')):
+            self.write_bytes(name, content)
+        self.invalid([(tiny, [f"Turing/Images=old: {file}", "Turing/gamma=old"], ["'Turing/Images', old: ", *says]) for file, says in (
+            ("good.vtu", ["good.vtu' has no field 'old'", "NAME: FILE: FIELD with a field of the file; there are u, other"]), ("good.vtu: w", ["has no field 'w'"]), ("missing.vtu: u", ["missing.vtu"]),
+            ("half.vtu: u", ["is no whole XML file"]), ("lines.vtu: u", ["has no cells of dimension 2"]), ("gone.pvtu: u", ["gone.vtu"]))])
+        for file, says in (("small.vtu: u", ["'Turing/Images', old, is ", "small.vtu, and 208 of 289 nodes of the mesh lie outside of its cells, for example (0.5", "they reach from (0, 0) to (0.5, 0.5)"]),
+                           ("nan.vtu: u", ["'Turing/Images', old, is ", "nan.vtu, where u is nan at ("])):
+            for ranks in (1, 2):
+                error = self.leopard(tiny, f"Turing/Images=old: {file}", "Turing/gamma=old", ranks=ranks, fails=True)
+                for words in says:
+                    self.assertIn(words, error)
+                self.assertEqual(error.count("leopard: "), 1)
+        self.assertEqual(before, (self.folder / "output/tiny/run.json").read_text())
 
     def test_what_is_refused(self):
         for name, content in (("text.png", b"no picture"), ("short.png", png([[0, 255], [51, 102]])[:-20]), ("none.pgm", b"P2 0 2 255\n"), ("few.pgm", b"P2 2 2 255\n1 2 3\n"),
@@ -143,7 +207,7 @@ class Images(Program):
                  ("coat: large.pgm", ["has the value 256, and 255 as the largest"]), ("coat: colour.pgm", ["is no PGM"]),
                  ("coat: ragged.csv", ["has 1 number in line 3, and 2 in the lines before"]), ("coat: nan.csv", ["has 'nan' in line 2", "finite numbers"]),
                  ("coat: word.csv", ["has '2x' in line 1"]), ("coat: commas.csv", ["has '0,5' in line 1", "decimal points"]), ("coat: holes.csv", ["has an empty cell in line 1"]),
-                 ("coat: end.csv", ["has an empty cell in line 1"]), ("coat: empty.csv", ["has no numbers"]), ("coat: picture.jpg", ["ends in .png, .pgm or .csv"]),
+                 ("coat: end.csv", ["has an empty cell in line 1"]), ("coat: empty.csv", ["has no numbers"]), ("coat: picture.jpg", ["ends in .png, .pgm, .csv, .vtu or .pvtu"]),
                  ("x: good.csv", ["'x': it has another meaning"]), ("u: good.csv", ["'u': it has another meaning"]), ("k: good.csv", ["'k': it has another meaning"]),
                  ("sin: good.csv", ["'sin' has a meaning in expressions already"]), ("a: good.csv, a: good.csv", ["'a': it stands there twice"]), ("a", ["a file is missing"]),
                  ("2: good.csv", ["'2' is no name"])]

@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """'Turing/Noise ...': random forces, white in space and time, by the implicit scheme of Euler and Maruyama."""
+import base64
+import math
+import re
+import struct
+import zlib
+
 from program import Program
 
 HEAT = """set Problem = turing
@@ -115,6 +121,44 @@ class Noise(Program):
         for one, other in zip(reference, found):
             for a, b in zip(one, other):
                 self.assertAlmostEqual(a, b, delta=1e-9)
+
+    def values(self, step, *settings):
+        """Runs to t = 1 in `step`s; u and v at the nodes after each."""
+        self.leopard(self.file, "Turing/Diffusion u=0", "Turing/Diffusion v=0", "Mesh/Upper corner=32", "Mesh/Global refinements=5", "Mesh/Periodic=x, y", f"Time stepping/Step size={step}",
+                     "Time stepping/End time=1", f"Output/Interval={step}", *settings)
+        fields = []
+        for file in sorted((self.folder / "output/heat/solution").glob("*.vtu")):
+            arrays = [re.search(rf"<DataArray[^>]*{name}[^>]*>\s*(\S+)\s*<", file.read_text())[1] for name in ('NumberOfComponents="3"', 'Name="u"', 'Name="v"')]
+            points, u, v = (struct.unpack(f"<{len(data) // 4}f", data) for data in (zlib.decompress(base64.b64decode(array[24:])) for array in arrays))
+            at = {(points[3 * i] % 32, points[3 * i + 1] % 32): (u[i], v[i]) for i in range(len(u))}  # points are there once a cell, and periodic
+            self.assertEqual(len(at), 1024)
+            fields.append([at[place] for place in sorted(at)])
+        return fields[1:]
+
+    def test_strong_orders(self):
+        """Nodes of mass 1 that nothing couples are as many paths of du = -u/2 dt + u/2 dW and dv = -v dt + dW/2, whose solutions for the path of the noise are known.
+
+        That path is the solution without a drift. Of v all increments count, and what is not known of the path within the steps has a variance that is."""
+        errors = []
+        for n in (8, 32):
+            dt = 1 / n
+            still = [f"Turing/{entry}" for entry in ("Initial value u=0", "Initial value v=0", "Noise u=1", "Noise v=1")]
+            paths = self.values(dt, *still)
+            ends = self.values(dt, "Turing/Initial value u=1", "Turing/Initial value v=1", "Turing/Reaction u=-u/2", "Turing/Reaction v=-v", "Turing/Noise u=u/2", "Turing/Noise v=1/2")[-1]
+            self.assertEqual(len(paths), n)
+            decay = [math.exp(k * dt - 1) for k in range(n + 1)]  # exp(s - 1) at the ends of the steps
+            unknown = sum((b ** 2 - a ** 2) / 2 - (b - a) ** 2 / dt for a, b in zip(decay, decay[1:])) / 4
+            multiplicative, additive = [], []
+            for i, (u, v) in enumerate(ends):
+                walk = [0] + [path[i][1] for path in paths]
+                known = decay[0] + sum((b - a) * (y - x) / dt / 2 for a, b, x, y in zip(decay, decay[1:], walk, walk[1:]))
+                multiplicative.append((u - math.exp(-1 / 2 - 1 / 8 + paths[-1][i][0] / 2)) ** 2)
+                additive.append((v - known) ** 2 + unknown)
+            self.assertAlmostEqual(variance([value for value, _ in paths[-1]]), 1, delta=0.2)
+            errors.append([math.sqrt(sum(squares) / len(squares)) for squares in (multiplicative, additive)])
+        for coarse, fine, order in zip(*errors, (0.5, 1)):
+            self.assertLess(fine, 0.05)
+            self.assertAlmostEqual(math.log(coarse / fine, 4), order, delta=0.12)
 
     def test_bad_input(self):
         self.invalid([(self.file, [setting], says) for setting, says in (

@@ -141,10 +141,12 @@ namespace leopard
       "Images",
       "",
       Anything(),
-      "Functions of x and y from files, for all expressions of this section: 'coat: coat.png, rain: rain.csv'. PNG and PGM have values "
+      "Functions of the place from files, for all expressions of this section: 'coat: coat.png, rain: rain.csv, old: end.pvtu: u'. PNG and PGM have "
+      "values "
       "from 0 (black) to 1 (white), of colours the luma, CSV the numbers of its lines. The first row is at the top, the largest y; the "
       "picture is stretched over a box around the domain and bilinear between the centres of its pixels, and beyond the outer ones as there: "
-      "in a periodic direction, too, where its two ends meet in a jump unless they are alike. Files are relative to the "
+      "in a periodic direction, too, where its two ends meet in a jump unless they are alike. Of a .vtu or .pvtu file the field that is named "
+      "behind it (else the one of the function's name) is interpolated in its cells, which must cover the domain. Files are relative to the "
       "folder of the parameter file. Empty: none.");
     prm.declare_entry(
       "Steady state",

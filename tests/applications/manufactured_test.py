@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Solutions that are known, with the rate of convergence asserted: the terms and settings that no other test has.
+
+| term                              | grid in the plane              | box in space                 | mesh                              | surface           |
+| diffusion tensor                  | coefficients: diffusion        | here; coefficients: tensors  | here; coefficients: tensors       | here              |
+| diffusion that varies in space    | coefficients: diffusion        | here; expressions: laplace   | here                              | here              |
+| cross-diffusion, with the fields  | transport: in_the_plane        | here; transport: in_space    | transport: on_triangles, in_space | here              |
+| advection                         | transport: in_the_plane        | here; transport: in_space    | transport: on_triangles, in_space | here              |
+| sources that depend on the time   | boundary: BoundaryValuesInTime | here                         | here                              | here              |
+| given fluxes, likewise            | boundary: BoundaryValuesInTime | here                         | here                              | has no boundary   |
+| prescribed values, likewise       | boundary: BoundaryValuesInTime | here; boundary: fused        | here                              | has no boundary   |
+
+"boundary: BoundaryValuesInTime" is that class of boundary_test.py, "coefficients: diffusion" test_rates_of_diffusion in coefficients_test.py, and so on. Cross-diffusion that depends on the
+fields is chemotaxis. Orders in time of each scheme: boundary_test.py, time_stepping_test.py, step_control_test.cc; with noise: noise_test.py.
+"""
+from program import ROOT, Program
+
+MESHES = ROOT / "tests/meshes"
+TRIANGLES = f"Domain = file\n set File = {MESHES}/square_triangles_41.msh"  # boundary id 2 is x = 0 and x = 1
+TETRAHEDRA = f"Domain = file\n set File = {MESHES}/cube_tetrahedra_22.msh"
+DIFFERENCES, ELEMENTS = ("subsection Discretization\n set Method = {}\nend\n".format(f"finite {kind}") for kind in ("differences", "elements"))
+
+
+def text(exact, entries, mesh, dim=2, more=""):
+    """A few short steps of order 2: what is left is the error in space."""
+    return (f"set Problem = turing\nset Dimension = {dim}\nsubsection Turing\n set Kinetics = expressions\n set Steady state = none\n" + "".join(f" set {entry}\n" for entry in entries) +
+            "".join(f" set Exact solution {field} = {value}\n set Initial value {field} = {value.replace('exp(-t)', '1')}\n" for field, value in zip("uv", exact)) +
+            f"end\nsubsection Mesh\n set {mesh}\nend\nsubsection Time stepping\n set Scheme = BDF2\n set Step control = fixed\n set Step size = {0.01 if dim == 2 else 0.03}\n set End time = {0.05 if dim == 2 else 0.15}\nend\n"
+            f"subsection Newton\n set Relative tolerance = 1e-10\nend\nsubsection Verification\n set Refinements = 2\nend\n{more}")
+
+
+class ManufacturedSolutions(Program):
+    def test_in_flat_domains(self):
+        """u with a given flux at x = 0 and x = 1 and prescribed values elsewhere, v with prescribed values, all of them other ones at each time.
+
+        The fused time loop wants the same diffusion, but for a number, and prescribed values of both fields at the same nodes."""
+        terms = {
+            "tensor": (["Diffusion tensor u = 2 + x, 0.3, 1 + y", "Diffusion v = 2"], ["Diffusion tensor u = 2 + x, 0.3, 0.2, 1 + y, -0.1, 2", "Diffusion tensor v = 1, 0, 0.2, 2, 0, 3"],
+                       "(2.3 + x)*u_x + 0.2*u_z"),
+            "varying": (["Diffusion u = 1 + x*y", "Diffusion v = 2 - x"],) * 2 + ("(1 + x*y)*u_x",),
+            "fused": (["Diffusion u = 1 + x*y", "Diffusion v = 1 + x*y"],) * 2 + ("(1 + x*y)*u_x",),
+            "carried": (["Diffusion u = 1", "Diffusion v = 2", "Cross-diffusion u = u: 0.2*u^2", "Cross-diffusion v = u: 0.3*v", "Advection v = u, 2*x"],
+                        ["Diffusion u = 1", "Diffusion v = 2", "Cross-diffusion u = u: 0.2*u^2", "Cross-diffusion v = u: 0.3*v", "Advection v = u, 2*z, 1 + t"], "(1 + 0.2*u_^2)*u_x")}
+        cases = [(term, setting, mesh, dim, more) for setting, mesh, dim, more in (("triangles", TRIANGLES, 2, ""), ("differences", "Global refinements = 1", 3, DIFFERENCES),
+                                                                                  ("elements", "Global refinements = 1", 3, ELEMENTS), ("tetrahedra", TETRAHEDRA, 3, ""))
+                 for term in terms if setting in ("differences", "elements") or term == "fused" and dim == 2 or term in ("tensor", "varying")]
+        for term, setting, mesh, dim, more in cases:
+            with self.subTest(f"{term}, {setting}"):
+                cosine = "cos(z)" if dim == 3 else "1"
+                exact = (f"1 + 0.3*exp(-t)*sin(x + y)*{cosine}", f"2 + 0.2*cos(2*x)*exp(y)*exp(-t)*{cosine}")
+                flux_of_v = f"(1 + x*y)*(-0.4*sin(2*x)*exp(y)*exp(-t)*{cosine})"
+                flux = terms[term][2].replace("u_x", f"0.3*exp(-t)*cos(x + y)*{cosine}").replace("u_z", "(-0.3*exp(-t)*sin(x + y)*sin(z))" if dim == 3 else "0").replace("u_^", f"({exact[0]})^")
+                ends = "" if setting == "tetrahedra" else "2: if(x < 0.5, -1, 1)*({0})" if setting == "triangles" else "0: -({0}); 1: {0}"
+                entries = [*terms[term][dim - 2], "Reaction u = v - u", "Reaction v = u - v^2", "Boundary values u = automatic", "Boundary values v = automatic",
+                           "Boundary fluxes u = " + ends.format(flux), "Boundary fluxes v = " + (ends.format(flux_of_v) if term == "fused" else "")]
+                said = self.expect_rate("flat", text(exact, entries, mesh, dim, more), most=0.05 if dim == 3 else 0.02)
+                self.assertIn("time loop: fused, " if term == "fused" else "time loop: general, ", said)
+
+    def test_on_the_sphere(self):
+        """Of u = z the gradient on the unit sphere is e_z - z x, so that div(D grad z) = z (4 x.Dx - tr D) - 3 (Dx)_z for a matrix D, and (grad D).(grad z) + D laplace z for a number."""
+        matrix = "(z*(4*(2*x^2 + 3*y^2 + 1.5*z^2 + 0.6*x*y + x*z - 0.8*y*z) - 6.5) - 3*(0.5*x - 0.4*y + 1.5*z))"
+        tensor = (("1 + z*exp(-t)", "2 + z*exp(-t)"), ["Diffusion tensor u = 2, 0.3, 0.5, 3, -0.4, 1.5", f"Source u = 1 - exp(-t)*{matrix}",
+                                                       "Diffusion v = 1 + z/2", "Source v = 2 - exp(-t)*(0.5 - 2*z - 1.5*z^2)"])
+        carried = (("1 + z*exp(-t)", "2 + x*exp(-t)"), ["Diffusion u = 1", "Cross-diffusion u = v: -0.5*u", "Source u = 1 + 2*z*exp(-t) - 0.5*(2*x*exp(-t) + 3*x*z*exp(-2*t))",
+                                                        "Diffusion v = 1", "Advection v = -3*y, 3*x, 0", "Source v = 2 + (2*x - 3*y)*exp(-t)"])
+        for exact, entries in (tensor, carried):
+            with self.subTest(entries[0]):
+                self.expect_rate("sphere", text(exact, [*entries, "Reaction u = -u", "Reaction v = -v"], "Domain = sphere\n set Radius = 1\n set Global refinements = 2"))
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
