@@ -6,11 +6,14 @@
 #include <solvers/base/errors.h>
 #include <solvers/block_async/block_async.h>
 #include <solvers/device/device_array.h>
-#include <solvers/distributed/mpi/distributed_rows.h>
+#include <solvers/distributed/mpi/distributed_levels.h>
+#include <solvers/distributed/mpi/gathered_coarse_solver.h>
 #include <solvers/distributed/mpi/ghost_exchange.h>
 #include <solvers/matrix/generators.h>
+#include <solvers/matrix/stencil.h>
 #include <solvers/relaxation/with_ghosts.h>
 
+#include <cmath>
 #include <functional>
 #include <random>
 
@@ -18,6 +21,12 @@ namespace leopard
 {
   namespace
   {
+    double sum_of_ranks(double value)
+    {
+      MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+      return value;
+    }
+
     /** Between -1 and 1, of own entries as they are in the numbering of all ranks; ghosts, behind them, are 1e30. */
     template <typename Number = double>
     std::vector<Number> random_part(const OwnRange &own, int n_columns, unsigned int seed)
@@ -45,6 +54,8 @@ namespace leopard
 
       static bool        is_on_device() { return GetParam() == Backend::cuda; }
       static MemorySpace space() { return is_on_device() ? MemorySpace::device : MemorySpace::host; }
+      /** Whether the other GPUs' memory is taken where it is not forbidden. */
+      static bool has_direct() { return is_on_device() && n_ranks() > 1; }
 
       /** f(there): v and w in the memory of the backend. */
       template <typename Number>
@@ -95,6 +106,54 @@ namespace leopard
       for (std::size_t k = 0; k < read.ghosts.size(); ++k)
         EXPECT_EQ(v[read.own.n() + k], all[read.ghosts[k]]) << "ghost " << k;
     }
+
+    /** Stored levels of a grid in slabs, with a multigrid on them. */
+    struct Levels
+    {
+      Levels(const Stencil<double> &stencil, MultigridOptions options, bool staged)
+        : hierarchy(make_hierarchy(stencil, 3, MPI_COMM_WORLD, staged))
+      {
+        options.n_threads                      = 1;
+        options.smoother.block_async.n_threads = 1;
+        multigrid                              = std::make_unique<Multigrid<double>>(
+          hierarchy, options, std::make_unique<GatheredCoarseSolver>(hierarchy.levels.front(), options, MPI_COMM_WORLD));
+        own = own_range(multigrid->n_rows(), MPI_COMM_WORLD);
+      }
+
+      MultigridHierarchy                 hierarchy;
+      std::unique_ptr<Multigrid<double>> multigrid;
+      OwnRange                           own;
+    };
+
+    MultigridOptions options_with(const std::string &smoother, Backend backend)
+    {
+      MultigridOptions options;
+      options.backend                         = backend;
+      options.smoother.method                 = smoother;
+      options.smoother.block_async.block_size = 64;
+      options.smoother.block_async.schedule   = Schedule::synchronous;
+      return options;
+    }
+
+    /**
+     * The bits of what is computed with messages, if that has the same bits twice: products by cuSPARSE need not.
+     */
+    void expect_bits(const std::vector<double> &found, const std::function<std::vector<double>()> &by_messages, const std::string &what)
+    {
+      const std::vector<double> expected = by_messages();
+      const bool                repeats  = sum_of_ranks(by_messages() == expected ? 0. : 1.) == 0.;
+      if (repeats)
+        {
+          EXPECT_EQ(found, expected) << what;
+          return;
+        }
+      ASSERT_EQ(found.size(), expected.size()) << what;
+      for (std::size_t i = 0; i < found.size(); ++i)
+        EXPECT_NEAR(found[i], expected[i], 1e-10) << what << ", entry " << i;
+    }
+
+    const Stencil<double> grid_of_two_dimensions   = five_point_stencil(37, 41, 0.);
+    const Stencil<double> grid_of_three_dimensions = seven_point_stencil(13, 12, 15, 0.);
   } // namespace
 
   TEST_P(OnRanks, GhostsAreBroughtInEachOrderAndNumberType)
@@ -182,5 +241,101 @@ namespace leopard
       ASSERT_NEAR(best[i], x[own.first() + i], 1e-12);
     for (std::size_t k = 0; k < ghosts.size(); ++k)
       ASSERT_NEAR(best[own.n() + k], x[ghosts[k]], 1e-12);
+  }
+
+  /** Queued piece by piece, recorded as a graph, replayed. */
+  TEST_P(OnRanks, CyclesHaveTheBitsOfMessages)
+  {
+    for (const Stencil<double> &grid : {grid_of_two_dimensions, grid_of_three_dimensions})
+      for (const std::string smoother : {"async", "chebyshev"})
+        {
+          const auto cycled = [&](bool staged, bool use_graph) {
+            MultigridOptions options = options_with(smoother, GetParam());
+            options.use_graph        = use_graph;
+            const Levels levels(grid, options, staged);
+            if (is_on_device())
+              {
+                EXPECT_EQ(levels.multigrid->is_queued(), !staged || n_ranks() == 1) << levels.multigrid->description();
+              }
+            std::vector<double> x(levels.multigrid->n_columns(), 0.), b = random_part(levels.own, levels.own.n(), 3), all;
+            on_backend<double>(x, b, [&](double *x_there, double *b_there) {
+              for (int i = 0; i < 5; ++i)
+                levels.multigrid->cycle(x_there, b_there);
+            });
+            all.assign(x.begin(), x.begin() + levels.own.n());
+            on_backend<double>(x, b, [&](double *x_there, double *b_there) {
+              for (int i = 0; i < 4; ++i)
+                levels.multigrid->vmult(x_there, b_there);
+            });
+            all.insert(all.end(), x.begin(), x.begin() + levels.own.n());
+            return all;
+          };
+          const std::vector<double> best = cycled(false, true);
+          expect_bits(
+            best, [&] { return cycled(true, true); }, smoother);
+          expect_bits(
+            cycled(false, false), [&] { return cycled(true, true); }, smoother + ", without a graph");
+        }
+  }
+
+  TEST_P(OnRanks, ACycleSolves)
+  {
+    for (const Stencil<double> &grid : {grid_of_two_dimensions, grid_of_three_dimensions})
+      for (const std::string coarse : {"dense", "direct"})
+        {
+          MultigridOptions options = options_with("chebyshev", GetParam());
+          options.coarse_solver    = coarse;
+          const Levels        levels(grid, options, false);
+          std::vector<double> x(levels.multigrid->n_columns(), 0.), b = random_part(levels.own, levels.own.n(), 4);
+          StoppingCriteria    criteria;
+          criteria.relative_tolerance = 1e-10;
+          criteria.max_iterations     = 30;
+          SolveResult result;
+          on_backend<double>(x, b, [&](double *x_there, double *b_there) { result = levels.multigrid->solve(x_there, b_there, criteria); });
+          EXPECT_EQ(result.status, SolveStatus::converged) << coarse << ", residual " << result.final_residual;
+          expect_same(result.n_iterations, "cycles");
+          if (has_direct())
+            {
+              EXPECT_EQ(levels.multigrid->is_queued(), coarse == "dense");
+            }
+        }
+  }
+
+  TEST_P(OnRanks, ConjugateGradientsWithMultigridHaveTheBitsOfMessages)
+  {
+    const auto solved = [&](bool staged) {
+      const Levels       levels(grid_of_three_dimensions, options_with("chebyshev", GetParam()), staged);
+      Multigrid<double> &multigrid = *levels.multigrid;
+      const int          n = levels.own.n(), n_columns = multigrid.n_columns();
+      const auto         dot = [&](const std::vector<double> &v, const std::vector<double> &w) {
+        double sum = 0.;
+        for (int i = 0; i < n; ++i)
+          sum += v[i] * w[i];
+        return sum_of_ranks(sum);
+      };
+      std::vector<double> x(n, 0.), r = random_part(levels.own, n, 5), z(n_columns, 0.), p(n_columns, 0.), q(n);
+      const double        goal = 1e-10 * std::sqrt(dot(r, r));
+      double              rho  = 1.;
+      int                 step = 0;
+      for (; step < 30 && std::sqrt(dot(r, r)) > goal; ++step)
+        {
+          on_backend<double>(z, r, [&](double *z_there, double *r_there) { multigrid.vmult(z_there, r_there); });
+          const double before = rho;
+          rho                 = dot(r, z);
+          for (int i = 0; i < n; ++i)
+            p[i] = z[i] + (step == 0 ? 0. : rho / before) * p[i];
+          on_backend<double>(p, q, [&](double *p_there, double *q_there) { multigrid.multiply(q_there, p_there); });
+          const double alpha = rho / dot(p, q);
+          for (int i = 0; i < n; ++i)
+            {
+              x[i] += alpha * p[i];
+              r[i] -= alpha * q[i];
+            }
+        }
+      EXPECT_LT(step, 15);
+      return x;
+    };
+    expect_bits(
+      solved(false), [&] { return solved(true); }, "cg");
   }
 } // namespace leopard
