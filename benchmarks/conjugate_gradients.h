@@ -8,36 +8,50 @@
 namespace leopard
 {
   /**
-   * Conjugate gradients with cuSPARSE and cuBLAS, as the yardstick, from x = 0 until ||r|| <= tolerance ||b||; D^-1 as
-   * preconditioner if the diagonal's inverse is given. Returns the iterations.
+   * Conjugate gradients with cuBLAS from x = 0 until ||r|| <= tolerance ||b||, the host waiting for each inner product,
+   * which is one over ranks if the vectors have RankSums. Returns the iterations.
+   * @param multiply q = A p. @param precondition z = C r.
    */
-  inline int conjugate_gradients(const device::DeviceMatrix<double> &A,
-                                 DeviceVector<double>               &x,
-                                 const DeviceVector<double>         &b,
-                                 const DeviceVector<double>         *inverse_diagonal,
-                                 double                              tolerance)
+  template <typename Multiply, typename Precondition>
+  int conjugate_gradients(
+    const Multiply &multiply, const Precondition &precondition, DeviceVector<double> &x, const DeviceVector<double> &b, double tolerance)
   {
     DeviceVector<double> r(b), z(b), p(b), q(b);
     x = 0.;
-    if (inverse_diagonal != nullptr)
-      z.scale(*inverse_diagonal);
+    precondition(z, r);
     p                 = z;
     double       rho  = r * z;
     const double goal = tolerance * b.l2_norm();
     int          n    = 0;
     for (; n < 100000 && r.l2_norm() > goal; ++n)
       {
-        A.multiply(q.data(), p.data());
+        multiply(q, p);
         const double alpha = rho / (p * q);
         x.add(alpha, p);
         r.add(-alpha, q);
-        z = r;
-        if (inverse_diagonal != nullptr)
-          z.scale(*inverse_diagonal);
+        precondition(z, r);
         const double new_rho = r * z;
         p.sadd(new_rho / rho, 1., z);
         rho = new_rho;
       }
     return n;
+  }
+
+  /** The same with cuSPARSE, as the yardstick; D^-1 as preconditioner if the diagonal's inverse is given. */
+  inline int conjugate_gradients(const device::DeviceMatrix<double> &A,
+                                 DeviceVector<double>               &x,
+                                 const DeviceVector<double>         &b,
+                                 const DeviceVector<double>         *inverse_diagonal,
+                                 double                              tolerance)
+  {
+    return conjugate_gradients([&](DeviceVector<double> &q, const DeviceVector<double> &p) { A.multiply(q.data(), p.data()); },
+                               [&](DeviceVector<double> &z, const DeviceVector<double> &r) {
+                                 z = r;
+                                 if (inverse_diagonal != nullptr)
+                                   z.scale(*inverse_diagonal);
+                               },
+                               x,
+                               b,
+                               tolerance);
   }
 } // namespace leopard

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weak and strong scaling of the distributed multigrid cycle for stencils, one GPU a rank: mpirun -n 1, 2, 4 ...
 // multigrid_scaling
+#include "rank_timing.h"
+
 #include <solvers/base/errors.h>
 #include <solvers/base/stopwatch.h>
 #include <solvers/device/device.h>
@@ -10,11 +12,8 @@
 #include <solvers/exchange/peer_transport.h>
 #include <solvers/exchange/slab_pattern.h>
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <vector>
@@ -22,52 +21,6 @@
 namespace
 {
   using namespace leopard;
-
-  int rank = 0, n_ranks = 1;
-
-  double largest(double value)
-  {
-    double result = 0.;
-    MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return result;
-  }
-
-  template <typename... Arguments>
-  void print(const char *format, Arguments... arguments)
-  {
-    if (rank == 0)
-      {
-        std::printf(format, arguments...);
-        std::fflush(stdout);
-      }
-  }
-
-  struct Times
-  {
-    double median, smallest, largest;
-  };
-
-  /** Seconds of one of n calls, over the samples; of the slowest rank. */
-  Times measure(int samples, int n, const std::function<void()> &call, bool on_device)
-  {
-    std::vector<double> times;
-    for (int i = -1; i < samples; ++i) // the first warms up
-      {
-        if (on_device)
-          device::synchronize();
-        MPI_Barrier(MPI_COMM_WORLD);
-        const double start = now();
-        for (int j = 0; j < n; ++j)
-          call();
-        if (on_device)
-          device::synchronize();
-        const double seconds = largest((now() - start) / n);
-        if (i >= 0)
-          times.push_back(seconds);
-      }
-    std::sort(times.begin(), times.end());
-    return {times[times.size() / 2], times.front(), times.back()};
-  }
 
   struct Settings
   {
@@ -77,19 +30,6 @@ namespace
     bool             machine = false, describe = false;
     int              samples = 9, cycles = 10, gather_below = 1 << 18, local_iterations = 5;
   };
-
-  /** Reproducible values between -1 and 1 that depend on the node and not on the ranks. */
-  std::vector<double> random_part(long begin, long n)
-  {
-    std::vector<double> result(n);
-    for (long i = 0; i < n; ++i)
-      {
-        std::uint64_t h = static_cast<std::uint64_t>(begin + i) * 0x9e3779b97f4a7c15ull;
-        h               = (h ^ (h >> 29)) * 0xbf58476d1ce4e5b9ull;
-        result[i]       = static_cast<double>(h >> 11) * 0x1p-52 - 1.;
-      }
-    return result;
-  }
 
   DistributedStencilOptions options_for(const Settings &settings, const std::string &mode)
   {
@@ -288,25 +228,13 @@ int main(int argc, char **argv)
   app.add_option("--cycles", settings.cycles, "cycles in one measurement");
   app.add_option("--gather-below", settings.gather_below, "unknowns: levels of at most so many are whole on each rank");
   app.add_option("-k,--local-iterations", settings.local_iterations, "of async-(k)");
-  CLI11_PARSE(app, argc, argv);
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-  try
-    {
-      if (settings.backend == "cuda")
-        {
-          if (device::n_devices() == 0)
-            throw DeviceError("there is no GPU\n  expected: one for each rank, or --backend host");
-          device::select(rank % device::n_devices());
-        }
-      run(settings);
-    }
-  catch (const std::exception &error)
-    {
-      std::fprintf(stderr, "multigrid_scaling: rank %d: %s\n", rank, error.what());
-      MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-  MPI_Finalize();
-  return 0;
+  return run_on_ranks(app, argc, argv, [&] {
+    if (settings.backend == "cuda")
+      {
+        if (device::n_devices() == 0)
+          throw DeviceError("there is no GPU\n  expected: one for each rank, or --backend host");
+        device::select(rank % device::n_devices());
+      }
+    run(settings);
+  });
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time to a residual on ranks that wait for one another's values and on ranks that do not, where something disturbs
 // them; and what a message between two of them takes: mpirun -n 2 waiting_ranks
+#include "rank_timing.h"
+
 #include <solvers/base/errors.h>
 #include <solvers/base/stopwatch.h>
 #include <solvers/block_async/block_async.h>
@@ -10,8 +12,6 @@
 #include <solvers/distributed/mpi/mpi_transport.h>
 #include <solvers/matrix/generators.h>
 #include <solvers/relaxation/with_ghosts.h>
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -26,18 +26,6 @@
 namespace
 {
   using namespace leopard;
-
-  int rank = 0, n_ranks = 1;
-
-  template <typename... Arguments>
-  void print(const char *format, Arguments... arguments)
-  {
-    if (rank == 0)
-      {
-        std::printf(format, arguments...);
-        std::fflush(stdout);
-      }
-  }
 
   void sleep(double seconds)
   {
@@ -56,6 +44,7 @@ namespace
     double tolerance = 1e-2;
 
     std::string backend = "host", csv;
+    bool        staged  = false;
 
     bool on_device() const { return backend == "cuda"; }
   };
@@ -242,7 +231,7 @@ namespace
       , own(own_range(n_own(settings.size * settings.size, disturbance.part), MPI_COMM_WORLD))
       , rows(own_rows(five_point_matrix(settings.size, settings.size, 0.01), own))
       , numbers(rows.ghosts(own))
-      , ghosts(own, numbers, MPI_COMM_WORLD)
+      , ghosts(own, numbers, MPI_COMM_WORLD, {}, settings.staged)
       , relaxation(rows.number(own, numbers), options())
       , events(disturbance, own.n())
       , waited_for(ghosts, events)
@@ -384,17 +373,6 @@ namespace
       }
   }
 
-  /** One for each rank of a host, in turns. @throws DeviceError if there is none. */
-  void select_gpu()
-  {
-    MPI_Comm host;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
-    const int n_gpus = device::n_devices(), n_on_host = size_of(host), on_host = rank_in(host);
-    MPI_Comm_free(&host);
-    device::select(n_gpus > 0 ? on_host % n_gpus : 0);
-    print("%d GPUs, %s%s\n", n_gpus, device::info(0).name.c_str(), n_on_host > n_gpus ? "; ranks SHARE GPUs, which times them in turns" : "");
-  }
-
   /** Half of the time there and back between the first two ranks. */
   double seconds_of_message(int n_bytes, int n_messages)
   {
@@ -432,9 +410,6 @@ namespace
 
 int main(int argc, char **argv)
 {
-  MPI_Init(&argc, &argv);
-  rank    = rank_in(MPI_COMM_WORLD);
-  n_ranks = size_of(MPI_COMM_WORLD);
   Settings settings;
   CLI::App app("Time to a residual on ranks that wait for one another's values and on ranks that do not: mpirun -n 2 waiting_ranks");
   app.add_option("--size", settings.size, "nodes a side of the grid")->check(CLI::Range(8, 4096));
@@ -443,29 +418,16 @@ int main(int argc, char **argv)
   app.add_option("--test-every", settings.test_every, "global iterations between two tests of the residual")->check(CLI::PositiveNumber);
   app.add_option("--tolerance", settings.tolerance, "of the residual, relative to b")->check(CLI::Range(1e-12, 0.5));
   app.add_option("--backend", settings.backend, "host: a thread a rank; cuda: a GPU a rank")->check(CLI::IsMember({"host", "cuda"}));
+  app.add_flag("--staged", settings.staged, "cuda: messages by way of the host also where ranks wait (without waiting they are)");
   app.add_option("--csv", settings.csv, "file for the table, which scripts/plot_study draws");
   app.add_option("--runs", settings.runs, "solves of each kind, in turns")->check(CLI::PositiveNumber);
-  int code = 0;
-  try
-    {
-      app.parse(argc, argv);
-      if (n_ranks < 2)
-        throw InvalidInput("there is one rank\n  expected: several (mpirun -n 2 waiting_ranks)");
-      print("%d ranks, %u cores\n", n_ranks, std::thread::hardware_concurrency());
-      if (settings.on_device())
-        select_gpu();
-      measure_disturbances(settings);
-      measure_messages();
-    }
-  catch (const CLI::ParseError &error)
-    {
-      code = rank == 0 ? app.exit(error) : error.get_exit_code();
-    }
-  catch (const std::exception &error)
-    {
-      std::fprintf(stderr, "error on rank %d: %s\n", rank, error.what());
-      MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-  MPI_Finalize();
-  return code;
+  return run_on_ranks(app, argc, argv, [&] {
+    if (n_ranks < 2)
+      throw InvalidInput("there is one rank\n  expected: several (mpirun -n 2 waiting_ranks)");
+    print("%d ranks, %u cores\n", n_ranks, std::thread::hardware_concurrency());
+    if (settings.on_device())
+      select_gpu();
+    measure_disturbances(settings);
+    measure_messages();
+  });
 }

@@ -57,6 +57,11 @@ namespace leopard
     std::optional<TauEstimate>    tau;
   };
 
+  /** How the ghosts of an exchange that is_queued() was asked of travel between GPUs, see LocalRelaxation::ghosts(). */
+  std::string ghosts_text(const Communication<double> &exchange, const LinearSolverParameters &parameters);
+  /** `lines`, and `more` as a further line; either may be empty. */
+  std::string with_line(const std::string &lines, const std::string &more);
+
   /** The rank's rows, in the order of compact blocks, the exchange of their ghosts, and a relaxation for them. */
   struct LocalRelaxation
   {
@@ -69,9 +74,13 @@ namespace leopard
      */
     void update_values();
 
+    /** How ghosts travel between GPUs, in a line for a log; empty on the host and on one rank. */
+    std::string ghosts() const { return ghosts_text(exchange, parameters); }
+
     /** What was found from A, for run.json: "tau", "tuned". */
     nlohmann::json report() const;
 
+    const LinearSolverParameters       &parameters;
     const HostMatrix                   &A;
     LocalMatrix                         local;
     const BlockOrder                    order;

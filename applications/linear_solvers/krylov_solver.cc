@@ -415,7 +415,7 @@ namespace leopard
       }
 
       std::string    description() const override { return krylov_description(parameters, &local, multigrid.get(), algebraic.get(), is_flexible()); }
-      std::string    details() const override { return krylov_details(&local, multigrid.get(), algebraic.get()); }
+      std::string    details() const override { return with_line(krylov_details(&local, multigrid.get(), algebraic.get()), local.ghosts()); }
       nlohmann::json report() const override { return local.report(); }
 
     private:

@@ -135,6 +135,7 @@ namespace leopard
         });
         if (refinement->memory_space() == MemorySpace::device)
           {
+            exchange->is_queued(MemorySpace::device); // made here, and not in the first solve
             device_x.reinit(matrix.n_rows);
             device_b.reinit(matrix.n_rows);
           }
@@ -203,7 +204,10 @@ namespace leopard
 
       std::string details() const override
       {
-        return multigrid != nullptr ? multigrid->details() : krylov != nullptr ? omega.text() : omega_details(parameters, omega, matrix, comm);
+        const std::string text = multigrid != nullptr ? multigrid->details()
+                                 : krylov != nullptr  ? omega.text()
+                                                      : omega_details(parameters, omega, matrix, comm);
+        return with_line(text, ghosts_text(*exchange, parameters));
       }
       nlohmann::json report() const override { return omega.report(); }
 

@@ -108,8 +108,9 @@ namespace leopard
   } // namespace
 
   LocalRelaxation::LocalRelaxation(
-    const LinearSolverParameters &parameters, const HostMatrix &A_, const LevelSource *levels, MPI_Comm comm_, bool tunes)
-    : A(A_)
+    const LinearSolverParameters &parameters_, const HostMatrix &A_, const LevelSource *levels, MPI_Comm comm_, bool tunes)
+    : parameters(parameters_)
+    , A(A_)
     , local(local_matrix(A_))
     , order(parameters, local.matrix, levels, tunes)
     , exchange(own_range(local.owned, comm_), numbers_of(local.ghosts), comm_, order.old_row())
@@ -117,6 +118,19 @@ namespace leopard
     , relaxation(make_relaxation(parameters, local.matrix, omega, order.options(), exchange))
     , comm(comm_)
   {
+    if (parameters.backend == "cuda")
+      exchange.is_queued(MemorySpace::device); // made here, and not in the first solve
+  }
+
+  std::string ghosts_text(const Communication<double> &exchange, const LinearSolverParameters &parameters)
+  {
+    const std::string text = parameters.backend == "cuda" ? exchange.description(MemorySpace::device) : "";
+    return text.empty() ? "" : "ghosts: " + text;
+  }
+
+  std::string with_line(const std::string &lines, const std::string &more)
+  {
+    return lines + (lines.empty() || more.empty() ? "" : "\n") + more;
   }
 
   void LocalRelaxation::update_values()
@@ -274,7 +288,7 @@ namespace leopard
       {
         if (parameters.tunes())
           return local->order.tuning() ? local->order.tuning()->text() : "";
-        return omega_details(parameters, local->omega, local->local.matrix, comm);
+        return with_line(omega_details(parameters, local->omega, local->local.matrix, comm), local->ghosts());
       }
       nlohmann::json report() const override { return local->report(); }
 

@@ -46,6 +46,7 @@ namespace leopard
 
       std::string name() const override { return inner->name() + " in double precision"; }
       bool        is_fixed_linear_map() const override { return inner->is_fixed_linear_map(); }
+      bool        is_queued() const override { return inner->is_queued(); }
       double      copy_seconds() const override { return inner->copy_seconds(); }
 
       void solve(float *x, const float *b) override
@@ -54,7 +55,7 @@ namespace leopard
         double    *own_x = on_device ? device_x.data() : host_x.data(), *own_b = on_device ? device_b.data() : host_b.data();
         right_hand_sides->set(own_b, b, 1.);
         inner->solve(own_x, own_b);
-        solutions->round(x, own_x, 1., 1. / weight);
+        solutions->only_round(x, own_x, 1. / weight);
       }
 
       void update(const CrsMatrix<double> &A, bool singular) override

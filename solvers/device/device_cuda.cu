@@ -343,12 +343,14 @@ namespace leopard::device
 
   void copy_on_device(void *destination, const void *source, std::size_t n_bytes)
   {
-    LEOPARD_CHECK(cudaMemcpyAsync(destination, source, n_bytes, cudaMemcpyDeviceToDevice));
+    if (n_bytes > 0) // of a rank without entries, perhaps in a graph
+      LEOPARD_CHECK(cudaMemcpyAsync(destination, source, n_bytes, cudaMemcpyDeviceToDevice));
   }
 
   void set_zero(void *destination, std::size_t n_bytes)
   {
-    LEOPARD_CHECK(cudaMemsetAsync(destination, 0, n_bytes));
+    if (n_bytes > 0)
+      LEOPARD_CHECK(cudaMemsetAsync(destination, 0, n_bytes));
   }
 
   template <typename Number>

@@ -6,6 +6,7 @@
 #include "../base/rank_sums.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace leopard
@@ -41,8 +42,20 @@ namespace leopard
   class Communication : public RankSums
   {
   public:
-    /** Fetches the ghost entries (from entry n_rows on) of x from the ranks that own them. */
+    /**
+     * Fetches the ghost entries (from entry n_rows on) of x from the ranks that own them; queued, or waits, see
+     * is_queued().
+     */
     virtual void update_ghosts(Number * /*x*/, MemorySpace /*space*/) const {}
+    /**
+     * Whether update_ghosts() of vectors in this memory space is queued on the device, so that a CUDA graph can hold
+     * it. What it needs there is made here, or else by its first call.
+     */
+    virtual bool is_queued(MemorySpace space) const { return space == MemorySpace::device && !is_distributed(); }
+    /**
+     * How ghosts of vectors in this memory space travel, in a line for a log; not collective. Empty: there are none.
+     */
+    virtual std::string description(MemorySpace /*space*/) const { return ""; }
     /**
      * An exchange of the same ghosts that does not wait; this object must outlive it. @throws InvalidInput by default.
      */

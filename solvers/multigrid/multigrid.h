@@ -177,8 +177,9 @@ namespace leopard
      */
     bool is_symmetric_map() const;
     /**
-     * Whether vmult() is all queued on the device, so that a CUDA graph can hold it: on one rank, with a coarse solver
-     * that is queued, and of a regular problem (the mean of a singular one is taken out with the host's help).
+     * Whether vmult() is all queued on the device, so that a CUDA graph can hold it: with exchanges of ghosts and a
+     * coarse solver that are queued, and of a regular problem (the mean of a singular one is taken out with the host's
+     * help).
      */
     bool is_queued() const;
     /** Levels, unknowns, smoother, cycle, coarse solver, memory, in some lines for a log. */

@@ -44,8 +44,12 @@ namespace leopard
     std::string text = to_string(options.cycle) + "(" + std::to_string(options.pre_smoothing) + "," + std::to_string(options.post_smoothing) +
                        ")-cycle" + (options.full_start ? " after full multigrid" : "") + ", " + std::to_string(n_levels()) +
                        (n_levels() == 1 ? " level" : " levels") + " of " + data->matrices + ", " + std::to_string(memory() / 1000000) + " MB";
-    if (operations.communication(data->whole()).is_distributed())
-      text += std::string("; ghosts of the smoother ") + (options.wait_for_ghosts ? "waited for" : "not waited for");
+    if (const Communication<Number> &ranks = operations.communication(data->whole()); ranks.is_distributed())
+      {
+        text += std::string("; ghosts of the smoother ") + (options.wait_for_ghosts ? "waited for" : "not waited for");
+        if (const std::string way = ranks.description(memory_space()); !way.empty())
+          text += "; ghosts: " + way;
+      }
     if (is_singular())
       text += "; singular: constants are taken out";
     for (int level = n_levels() - 1; level > 0; --level)

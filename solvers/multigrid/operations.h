@@ -99,8 +99,8 @@ namespace leopard
     // What some forms have.
 
     /**
-     * Whether a cycle's operations are all queued on the device, so that a CUDA graph can hold them: not if ghosts are
-     * exchanged.
+     * Whether a cycle's operations are all queued on the device, so that a CUDA graph can hold them: not if exchanges
+     * of ghosts wait. The same on all ranks, which then replay it equally often.
      */
     virtual bool is_queued() const { return memory_space() == MemorySpace::device; }
     virtual bool is_adaptive() const { return false; }

@@ -127,9 +127,11 @@ namespace leopard
         finest_order         = order_of_finest();
         global_communication = levels.back().communication;
       }
-    any_ghosts = communication(n_levels()).has_ghosts();
+    for (int level = 0; level <= n_levels(); ++level) // the last one: the whole problem's
+      if (communication(level).has_ghosts())
+        ghosts_are_queued = communication(level).is_queued(memory_space()) && ghosts_are_queued; // all are made ready
     for (const Level &l : levels)
-      any_ghosts = any_ghosts || l.has_ghosts;
+      ghosts_are_queued = ghosts_are_queued && l.loose == nullptr;
     find_null_spaces(hierarchy.finest_matrix(), hierarchy.levels.front().matrix);
     if (on_device)
       device::release_scratch();
@@ -213,7 +215,8 @@ namespace leopard
     l.order                     = std::move(order.on_device);
     l.communication             = for_number<Number>(from.communication);
     l.has_ghosts                = l.communication != nullptr && l.communication->has_ghosts();
-    if (l.has_ghosts && !host_order(l).empty())
+    // all ranks have one of their own then, so that they give it up at the same time
+    if (l.has_ghosts && l.communication->max(host_order(l).empty() ? 0. : 1.) > 0.)
       l.communication = l.communication->reordered(host_order(l));
     l.x = algebra->vector(l.n_columns);
     l.b = algebra->vector(l.n);

@@ -49,27 +49,23 @@ namespace leopard
     Number                   *x(int level) override { return levels[level].x.get(); }
     Number                   *b(int level) override { return levels[level].b.get(); }
     bool                      is_adaptive() const override { return adaptive; }
-    bool                      is_queued() const override { return memory_space() == MemorySpace::device && !any_ghosts; }
+    bool                      is_queued() const override { return memory_space() == MemorySpace::device && ghosts_are_queued; }
     device::DeviceCrs<double> matrix_on_device() const override { return given; }
     bool                      is_singular() const override { return coarse_null_space.norm_squared > 0.; }
 
     void set_zero(int level) override { algebra->set_zero(x(level), levels[level].n_columns); }
 
-    void smooth(int level, int n_steps) override
-    {
-      Level    &l = levels[level];
-      const int n = n_steps * iterations_per_step;
-      if (n == 0)
-        return;
-      l.smoother->restart();
-      iterate_with_ghosts(*l.smoother, l.x.get(), l.b.get(), n, communication(level), false, l.loose.get());
-    }
+    void smooth(int level, int n_steps) override { smooth(level, n_steps, false); }
 
     void smooth_from_zero(int level, int n_steps) override
     {
       Level &l = levels[level];
       if (l.has_ghosts) // which have to be made zero, too, and exchanged after the first iteration
-        return MultigridOperations<Number>::smooth_from_zero(level, n_steps);
+        {
+          set_zero(level);
+          // but a visit without waiting begins with an exchange that is waited for
+          return smooth(level, n_steps, l.loose == nullptr);
+        }
       l.smoother->restart();
       l.smoother->iterate_from_zero(l.x.get(), l.b.get(), n_steps * iterations_per_step);
     }
@@ -202,6 +198,16 @@ namespace leopard
       return communication;
     }
 
+    void smooth(int level, int n_steps, bool ghosts_are_current)
+    {
+      Level    &l = levels[level];
+      const int n = n_steps * iterations_per_step;
+      if (n == 0)
+        return;
+      l.smoother->restart();
+      iterate_with_ghosts(*l.smoother, l.x.get(), l.b.get(), n, communication(level), ghosts_are_current, l.loose.get());
+    }
+
     using Matrix = typename LinearAlgebra<Number>::Matrix;
 
     struct CopyList
@@ -325,8 +331,8 @@ namespace leopard
     std::vector<Level>                           levels;
 
     int                                          rows = 0, global_columns = 0; ///< of the whole problem
-    bool                                         any_ghosts = false;
-    std::unique_ptr<Matrix>                      matrix; ///< adaptive hierarchies: of the active mesh
+    bool                                         ghosts_are_queued = true;     ///< or there are none
+    std::unique_ptr<Matrix>                      matrix;                       ///< adaptive hierarchies: of the active mesh
     std::shared_ptr<Number[]>                    global_residual;
     device::DeviceCrs<double>                    given;        ///< the finest matrix as the user gave it, if it is on the device
     std::shared_ptr<int[]>                       finest_order; ///< others: the finest level's; null: the user's

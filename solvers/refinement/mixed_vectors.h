@@ -40,6 +40,8 @@ namespace leopard
 
     /** low = fl(factor S v); waits for it. @param unit, factor powers of two. */
     virtual RoundedNorms round(Number *low, const double *v, double unit, double factor) = 0;
+    /** The same without norms, of one rank; on the device it is queued: nothing waits for it. */
+    virtual void only_round(Number *low, const double *v, double factor) { round(low, v, 1., factor); }
     /** x += weight S c / factor; entries of c that are not finite are left out. */
     virtual void add(double *x, const Number *c, double factor) = 0;
     /** x = weight S c / factor. */

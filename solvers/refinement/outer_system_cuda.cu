@@ -217,6 +217,8 @@ namespace leopard
         return {of_vector, scale.size() == 0 ? of_vector * (factor / unit) : norm(low)};
       }
 
+      void only_round(Number *low, const double *v, double factor) override { queue_round(low, v, 1., factor); }
+
       void add(double *x, const Number *c, double factor) override { queue_add(x, c, factor, x); }
       void set(double *x, const Number *c, double factor) override { queue_add(nullptr, c, factor, x); }
 
@@ -269,10 +271,16 @@ namespace leopard
         LEOPARD_CHECK(cudaGetLastError());
       }
 
-      double rounded_norm(Number *low, const double *v, double unit, double factor)
+      /** The parts of ||unit v||^2 are in sums. */
+      void queue_round(Number *low, const double *v, double unit, double factor)
       {
         round_kernel<<<n_blocks, n_threads>>>(v, scale.data(), unit, factor, n, low, sums.parts());
         LEOPARD_CHECK(cudaGetLastError());
+      }
+
+      double rounded_norm(Number *low, const double *v, double unit, double factor)
+      {
+        queue_round(low, v, unit, factor);
         return std::sqrt(sums.sum_of(n_blocks));
       }
 

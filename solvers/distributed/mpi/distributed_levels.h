@@ -27,9 +27,16 @@ namespace leopard
 
   /**
    * The matrices and the communication of level l, numbered. Collective. @param several_ranks false: it has no
-   * communication.
+   * communication. @param staged see GhostExchange.
    */
-  MultigridLevel numbered_level(const std::vector<DistributedLevel> &levels, std::size_t l, bool several_ranks, MPI_Comm comm);
+  MultigridLevel numbered_level(const std::vector<DistributedLevel> &levels, std::size_t l, bool several_ranks, MPI_Comm comm, bool staged = false);
+
+  /**
+   * The rank's part of make_hierarchy() for a stencil on the grid of all ranks: rows in slabs of consecutive planes, of
+   * lines in two dimensions. Collective. Each rank makes the whole and keeps its own: for tests and measurements of
+   * stored levels, as grids have DistributedStencilMultigrid. @param staged see GhostExchange.
+   */
+  MultigridHierarchy make_hierarchy(const Stencil<double> &whole, int n_levels, MPI_Comm comm, bool staged = false);
 
   /**
    * The rows of smoothed_prolongation() of a matrix that is spread over ranks. Collective. @param tentative of the

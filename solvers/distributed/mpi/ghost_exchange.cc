@@ -33,12 +33,27 @@ namespace leopard
     }
   } // namespace
 
+  DeviceTransport::DeviceTransport(MPI_Comm comm_, bool staged_)
+    : comm(comm_)
+    , staged(staged_)
+  {
+  }
+
+  Transport &DeviceTransport::get()
+  {
+    if (transport == nullptr)
+      transport = make_transport(comm, Backend::cuda, staged, 1, SharedGpu::staged); // which gathers nothing
+    return *transport;
+  }
+
   template <typename Number>
-  GhostExchange<Number>::GhostExchange(const OwnRange &own, const std::vector<int> &ghosts, MPI_Comm comm_, const std::vector<int> &old_row)
+  GhostExchange<Number>::GhostExchange(
+    const OwnRange &own, const std::vector<int> &ghosts, MPI_Comm comm_, const std::vector<int> &old_row, bool staged)
     : comm(comm_)
     , pattern(ghost_pattern(own, ghosts, comm).in_order(old_row))
     , own_comm(duplicate(comm))
     , exchange(connect(pattern, own_comm))
+    , on_device(std::make_shared<DeviceTransport>(comm, staged))
   {
     const int n_ghosts = static_cast<int>(pattern.received.size());
     int       most     = 0;
@@ -54,6 +69,7 @@ namespace leopard
     , pattern(other.pattern.in_order(old_row))
     , own_comm(other.own_comm)
     , exchange(connect(pattern, own_comm))
+    , on_device(other.on_device)
   {
   }
 
@@ -72,8 +88,38 @@ namespace leopard
   template <typename Number>
   void GhostExchange<Number>::update_ghosts(Number *x, MemorySpace space) const
   {
-    if (ghosts_anywhere)
+    if (!ghosts_anywhere)
+      return;
+    if (Exchange *const kernels = space == MemorySpace::device ? between_gpus() : nullptr; kernels != nullptr)
+      kernels->update(x);
+    else
       exchange->update(x, space);
+  }
+
+  template <typename Number>
+  Exchange *GhostExchange<Number>::between_gpus() const
+  {
+    if (direct == nullptr && on_device->get().is_queued())
+      direct = on_device->get().connect(pattern, 1);
+    return direct.get();
+  }
+
+  template <typename Number>
+  bool GhostExchange<Number>::is_queued(MemorySpace space) const
+  {
+    if (space == MemorySpace::host || !is_distributed())
+      return space == MemorySpace::device;
+    return ghosts_anywhere ? between_gpus() != nullptr : on_device->get().is_queued();
+  }
+
+  template <typename Number>
+  std::string GhostExchange<Number>::description(MemorySpace space) const
+  {
+    if (!ghosts_anywhere)
+      return "";
+    if (space == MemorySpace::host)
+      return "MPI messages";
+    return on_device->if_made() != nullptr ? on_device->if_made()->description() : "a way that is chosen at the first exchange";
   }
 
   template <typename Number>

@@ -6,6 +6,7 @@
 #include "own_range.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace leopard
@@ -17,10 +18,32 @@ namespace leopard
   ExchangePattern ghost_pattern(const OwnRange &own, const std::vector<int> &ghosts, MPI_Comm comm);
 
   /**
+   * How device vectors travel between some ranks: make_transport(), made when it is asked for first, since many
+   * exchanges see host vectors only.
+   */
+  class DeviceTransport
+  {
+  public:
+    /** @param comm must outlive it. @param staged by messages in any case. */
+    DeviceTransport(MPI_Comm comm, bool staged);
+    /** Collective. @throws DeviceError on all ranks. */
+    Transport &get();
+    /** Null: not yet made. */
+    const Transport *if_made() const { return transport.get(); }
+
+  private:
+    const MPI_Comm             comm;
+    const bool                 staged;
+    std::unique_ptr<Transport> transport;
+  };
+
+  /**
    * Brings the ghost values of a distributed vector up to date and sums over ranks (MPI). Vectors have the rank's own
-   * entries first and then one entry for each element of `ghosts`, in its order, in host or device memory; from
-   * the device only the values that travel are copied to the host. It has a communicator of its own, which those in
-   * other orders and of other number types share: destruction is collective, in the same order on all ranks.
+   * entries first and then one entry for each element of `ghosts`, in its order, in host or device memory. Host vectors
+   * travel by messages. Device vectors, where each rank of the host has its own GPU and all can reach one another's
+   * memory, are written there by a kernel, which is queued; else by messages, for which only the values that travel
+   * are copied to the host, and description() says why. It has a communicator of its own, which those in other orders
+   * and of other number types share: destruction is collective, in the same order on all ranks.
    */
   template <typename Number>
   class GhostExchange : public Communication<Number>
@@ -29,12 +52,15 @@ namespace leopard
     /**
      * Collective. @param own the rank's entries; @param ghosts what it reads of other ranks, see ghost_pattern();
      * @param old_row if not empty, the order of the own entries in vectors: entry i is the old_row[i]-th own one (see
-     * Partition).
+     * Partition). @param staged device vectors by messages in any case.
      */
-    GhostExchange(const OwnRange &own, const std::vector<int> &ghosts, MPI_Comm comm, const std::vector<int> &old_row = {});
+    GhostExchange(const OwnRange &own, const std::vector<int> &ghosts, MPI_Comm comm, const std::vector<int> &old_row = {}, bool staged = false);
 
-    void update_ghosts(Number *x, MemorySpace space) const override;
-    /** An MpiExchange of its own communicator, which may outlive this object. */
+    /** The first one of a device vector makes what it needs. @throws DeviceError on all ranks. */
+    void        update_ghosts(Number *x, MemorySpace space) const override;
+    bool        is_queued(MemorySpace space) const override;
+    std::string description(MemorySpace space) const override;
+    /** An MpiExchange of its own communicator, for device vectors, too, which may outlive this object. */
     std::unique_ptr<LooseExchange<Number>> loose() const override;
     /** The same for ranks that go on until all are done. */
     std::unique_ptr<FreeExchange<Number>> free() const;
@@ -55,10 +81,15 @@ namespace leopard
     template <typename Other>
     GhostExchange(const GhostExchange<Other> &other, const std::vector<int> &old_row);
 
-    const MPI_Comm                     comm;
-    bool                               ghosts_anywhere;
-    ExchangePattern                    pattern;
-    std::shared_ptr<const MPI_Comm>    own_comm; ///< of the exchange, and of the same in other orders
-    const std::unique_ptr<MpiExchange> exchange;
+    /** Between the GPUs' memories; null where device vectors are staged. Collective. */
+    Exchange *between_gpus() const;
+
+    const MPI_Comm                         comm;
+    bool                                   ghosts_anywhere;
+    ExchangePattern                        pattern;
+    std::shared_ptr<const MPI_Comm>        own_comm; ///< of the exchange, and of the same in other orders
+    const std::unique_ptr<MpiExchange>     exchange;
+    const std::shared_ptr<DeviceTransport> on_device; ///< likewise of all orders
+    mutable std::unique_ptr<Exchange>      direct;    ///< of on_device, from its first use on
   };
 } // namespace leopard

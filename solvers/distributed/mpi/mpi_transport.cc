@@ -3,8 +3,11 @@
 
 #include "../../base/together.h"
 #include "../../device/device.h"
+#include "../../device/waiting.h"
 #include "../../exchange/peer_transport.h"
 #include "mpi_exchange.h"
+
+#include <set>
 
 namespace leopard
 {
@@ -106,21 +109,53 @@ namespace leopard
       MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_MIN, comm);
       return all == 1;
     }
+
+    /** Whether two ranks of one host have the same GPU. Collective. @throws DeviceError on all ranks. */
+    bool share_gpus(MPI_Comm comm)
+    {
+      std::string own;
+      together([&] { own = device::pci_bus_id(); }, [comm](const std::string &text) { return first_error_in(comm, text); });
+      own.resize(32);
+      std::string all(size_of(comm) * own.size(), '\0');
+      all_gather_in(comm)(own.data(), own.size(), all.data());
+      std::set<std::string> different;
+      for (std::size_t begin = 0; begin < all.size(); begin += own.size())
+        different.insert(all.substr(begin, own.size()));
+      return static_cast<int>(different.size()) < size_of(comm);
+    }
+
+    /** Why device arrays travel by messages without a try at another way; empty: there is no reason. Collective. */
+    std::string why_staged(MPI_Comm comm, bool staged, SharedGpu shared)
+    {
+      if (staged)
+        return "as asked for";
+      if (!one_host(comm))
+        return "the ranks are on several hosts";
+      if (shared == SharedGpu::staged && share_gpus(comm))
+        return "ranks share a GPU";
+      return "";
+    }
+
+    /** In a communicator of its own, whose last use may be when MPI is over: then nobody is waited for. */
+    AllGather own_all_gather(MPI_Comm comm)
+    {
+      return [own_comm = duplicate(comm)](const void *own, std::size_t n_bytes, void *all) {
+        int is_over = 0;
+        MPI_Finalized(&is_over);
+        if (!is_over)
+          all_gather_in (*own_comm)(own, n_bytes, all);
+      };
+    }
   } // namespace
 
-  std::unique_ptr<Transport> make_transport(MPI_Comm comm, Backend backend, bool staged, long largest_vector)
+  std::unique_ptr<Transport> make_transport(MPI_Comm comm, Backend backend, bool staged, long largest_vector, SharedGpu shared)
   {
     if (backend != Backend::cuda)
       return std::make_unique<MpiTransport>(comm, MemorySpace::host);
-    std::string reason = "as asked for";
-    if (!staged && !one_host(comm))
-      reason = "the ranks are on several hosts";
-    else if (!staged)
+    std::string reason = why_staged(comm, staged, shared);
+    if (reason.empty())
       {
-        const AllGather all_gather = [own_comm = duplicate(comm)](const void *own, std::size_t n_bytes, void *all) {
-          all_gather_in (*own_comm)(own, n_bytes, all);
-        };
-        auto result = make_peer_transport(rank_in(comm), size_of(comm), largest_vector, all_gather, reason);
+        auto result = make_peer_transport(rank_in(comm), size_of(comm), largest_vector, own_all_gather(comm), reason);
         if (result != nullptr)
           return result;
       }

@@ -21,10 +21,18 @@ namespace leopard
   /** For together(): the text `own` of the first rank on which it is not empty. Collective. */
   std::string first_error_in(MPI_Comm comm, const std::string &own);
 
+  /** Whether the kernels of ranks that have one GPU together may wait for one another. */
+  enum class SharedGpu
+  {
+    waits, ///< for what has to be queued as a whole: they take turns of some milliseconds
+    staged ///< messages, for which a rank waits on the host and leaves the GPU to the others
+  };
+
   /**
    * The best transport between the ranks: for the backend cuda kernels that write into the other GPUs' memory where the
-   * ranks are on one host whose GPUs can do that, else MPI messages. Collective. @param staged messages in any case.
-   * @param largest_vector values of Transport::gather() at most. @throws DeviceError.
+   * ranks are on one host whose GPUs can do that, else MPI messages, and why. Who exchanges device vectors asks here.
+   * Collective. @param staged messages in any case. @param largest_vector values of Transport::gather() at most.
+   * @throws DeviceError.
    */
-  std::unique_ptr<Transport> make_transport(MPI_Comm comm, Backend backend, bool staged, long largest_vector);
+  std::unique_ptr<Transport> make_transport(MPI_Comm comm, Backend backend, bool staged, long largest_vector, SharedGpu shared = SharedGpu::waits);
 } // namespace leopard
