@@ -71,6 +71,7 @@ namespace leopard
       throw Error("'" + entry + "' has the name '" + name + "': " + reason +
                   "\n  expected: NAME: FILE, NAME: FILE, ..., for example 'coat: coat.png', and of .vtu and .pvtu files NAME: FILE: FIELD");
     };
+    const auto with_name = [&](const std::string &name, const std::string &what) { return "'" + entry + "', " + name + ": " + what; };
     for (const auto &[name, file, field] : items_of(text))
       {
         if (const std::string reason = why_no_name(name); !reason.empty())
@@ -98,7 +99,7 @@ namespace leopard
           }
         catch (const std::exception &error)
           {
-            throw Error("'" + entry + "', " + name + ": " + error.what());
+            throw Error(with_name(name, error.what()));
           }
       }
     return result;

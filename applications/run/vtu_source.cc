@@ -35,12 +35,15 @@ namespace leopard
   std::vector<unsigned int>
   find_fields(const std::vector<std::string> &wanted, const std::vector<std::string> &there, const std::string &where, const std::string &why_wanted)
   {
+    const auto missing = [&](const std::string &field) {
+      return where + " has no field '" + field + "'\n  expected: " + why_wanted + "; there are " + joined(there, ", ");
+    };
     std::vector<unsigned int> result;
     for (const std::string &field : wanted)
       {
         const auto found = std::find(there.begin(), there.end(), field);
         if (found == there.end())
-          throw Error(where + " has no field '" + field + "'\n  expected: " + why_wanted + "; there are " + joined(there, ", "));
+          throw Error(missing(field));
         result.push_back(found - there.begin());
       }
     return result;
@@ -48,7 +51,7 @@ namespace leopard
 
   std::vector<std::string> find_vtu_files(const std::string &path, const std::vector<std::string> &wanted, const std::string &why_wanted)
   {
-    const std::vector<std::string> files = files_of_vtu(path);
+    std::vector<std::string> files = files_of_vtu(path);
     find_fields(wanted, fields_of_vtu(files.at(0)), "the file '" + files[0] + "'", why_wanted);
     return files;
   }
