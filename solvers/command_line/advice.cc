@@ -17,9 +17,8 @@ namespace leopard::command_line
 {
   namespace
   {
-    constexpr double seconds_for_analysis = 30.;
-    constexpr double rounding             = 1e-10; ///< an eigenvalue or a distance from 1 below it cannot be told from zero
-    constexpr double many_a_digit         = 1000.; ///< global iterations
+    constexpr double rounding     = 1e-10; ///< an eigenvalue or a distance from 1 below it cannot be told from zero
+    constexpr double many_a_digit = 1000.; ///< global iterations
 
     const char *const way_out =
       "what it needs is a Krylov method with a strong preconditioner, multigrid or direct factors: --method automatic chooses among "
@@ -183,26 +182,15 @@ namespace leopard::command_line
 
   std::string advice_for(const CrsMatrix<double> &A, const Arguments &arguments, const SolveResult *result)
   {
-    const double limit = arguments.criteria.max_seconds, seconds = limit > 0. ? std::min(limit, seconds_for_analysis) : seconds_for_analysis;
-    try
-      {
-        const MatrixAnalysis found = spectrum::analyze_within(A, contiguous_blocks(A.n_rows, A.n_rows), seconds);
-        const bool           fails = result != nullptr && (result->status == SolveStatus::diverged || result->status == SolveStatus::stagnated);
-        return "rho(B) = " + short_text(found.spectral_radius, 6) + ", rho(|B|) = " + short_text(found.spectral_radius_abs, 6) +
-               (below_one(found.spectral_radius_abs) ? ": every schedule converges with omega = 1 and no momentum"
-                : below_one(found.spectral_radius)   ? ": Jacobi converges, not every asynchronous schedule need"
-                                                     : ": with omega = 1 Jacobi diverges, and so may every schedule") +
-               "\n  to do: " + (fails && arguments.precision != Precision::double_precision ? "--precision double, which every method has; " : "") +
-               (fails ? options_to_leave_out(found, arguments) : "") + what_helps(found, arguments);
-      }
-    catch (const ConvergenceFailure &)
-      {
-        return "rho(B) and rho(|B|) were not found in " + short_text(seconds, 3) +
-               " s\n  to do: --tune tries what converges; --method gauss-seidel does for a symmetric positive definite matrix. Where they fail or "
-               "are "
-               "too slow, " +
-               std::string(way_out);
-      }
+    const MatrixAnalysis found = spectrum::analyze_in_time(A, contiguous_blocks(A.n_rows, A.n_rows));
+    const bool           fails = result != nullptr && (result->status == SolveStatus::diverged || result->status == SolveStatus::stagnated);
+    return "rho(B) = " + short_text(found.spectral_radius, 6) + ", rho(|B|) = " + short_text(found.spectral_radius_abs, 6) +
+           (below_one(found.spectral_radius_abs) ? ": every schedule converges with omega = 1 and no momentum"
+            : below_one(found.spectral_radius)   ? ": Jacobi converges, not every asynchronous schedule need"
+                                                 : ": with omega = 1 Jacobi diverges, and so may every schedule") +
+           (found.estimated.empty() ? "" : "\n  estimated: " + found.estimated) +
+           "\n  to do: " + (fails && arguments.precision != Precision::double_precision ? "--precision double, which every method has; " : "") +
+           (fails ? options_to_leave_out(found, arguments) : "") + what_helps(found, arguments);
   }
 
   std::string advice_after_failure(const Arguments &a, SolveStatus status)

@@ -63,8 +63,8 @@ namespace leopard::command_line
   std::string what_helps(const MatrixAnalysis &found, const Arguments &arguments);
 
   /**
-   * The same with the spectral radii, which are looked for (up to 30 s, or --max-seconds), and the result, with what to
-   * change in the options that were given.
+   * The same with the spectral radii, which are looked for in about a second (spectrum::analyze_in_time()), and the
+   * result, with what to change in the options that were given.
    */
   std::string advice_for(const CrsMatrix<double> &A, const Arguments &arguments, const SolveResult *result);
 

@@ -159,7 +159,7 @@ namespace leopard::command_line
     /**
      * Of a solution that was not reached in time: the part of its error that falls slowest, which the residuals of some
      * right-hand sides show late. Iterations for b = A 1 find it, three times as many as were done and 1000 at least,
-     * in up to 30 s.
+     * in up to half a second; where that is not enough it is a part that falls faster, and the time is one at least.
      */
     std::optional<SlowPart> slow_part_of(const Arguments           &arguments,
                                          const CrsMatrix<double>   &A,
@@ -174,12 +174,12 @@ namespace leopard::command_line
           arguments.method().has_interval || spectrum::find_asymmetry(A).found)
         return std::nullopt;
       constexpr int    least = 1000, multiple = 3; // by then the slowest part is mostly alone
+      constexpr double most_seconds = 0.5;
       StoppingCriteria probing;
       probing.relative_tolerance = 1e-10; // below it rounding errors would be taken for what converges slowly
       probing.max_iterations     = std::max(static_cast<int>(std::min(1e9, 1. * multiple * result.n_iterations)), least);
       probing.test_every         = arguments.criteria.test_every;
-      probing.max_seconds        = arguments.criteria.max_seconds > 0. ? std::min(30., arguments.criteria.max_seconds) : 30.;
-      log_line("slow", "looking for the slowest part of the error, for up to " + short_text(probing.max_seconds, 3) + " s ...");
+      probing.max_seconds        = arguments.criteria.max_seconds > 0. ? std::min(most_seconds, arguments.criteria.max_seconds) : most_seconds;
       std::vector<double> probe(A.n_rows), y;
       multiply(A, std::vector<double>(A.n_columns, 1.).data(), probe.data());
       const SolveResult of_y = iteration.solver->solve(

@@ -107,9 +107,7 @@ namespace leopard::command_line
             why = "as they take longer than " + short_text(patience, 5) + " s";
           }
       const spectrum::Estimate found = spectrum::estimate_extreme(A, tolerance, of_estimate);
-      log("eigenvalues",
-          "estimated from inside the spectrum, " + why + ", the largest to about a percent" +
-            (found.settled ? "" : "; the smallest is smaller, perhaps by far, and what is chosen for it converges more slowly than it could"));
+      log("eigenvalues", "estimated from inside the spectrum, " + why + ": " + found.what_is_known());
       // one that is too small would make iterations diverge
       return {found.eigenvalues.smallest, (1. + margin) * found.eigenvalues.largest};
     }

@@ -228,49 +228,6 @@ namespace leopard::command_line
       return plan;
     }
 
-    /**
-     * The same matrix with -|a_ij| off the diagonal, of which rho(|B|) = 1 - lambda_1 where the diagonal is positive.
-     */
-    CrsMatrix<double> comparison_matrix(CrsMatrix<double> A)
-    {
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          if (A.columns[p] != i)
-            A.values[p] = -std::abs(A.values[p]);
-      return A;
-    }
-
-    /**
-     * analyze(), or where that takes long, estimates, which is said. @throws ConvergenceFailure where there are none.
-     */
-    MatrixAnalysis analysis_in_time(const CrsMatrix<double> &A, const Blocks &blocks)
-    {
-      constexpr double each = 1., tolerance = 1e-2; // seconds for each number, of which there are up to six
-      try
-        {
-          return spectrum::analyze_within(A, blocks, each);
-        }
-      catch (const ConvergenceFailure &)
-        {
-          MatrixAnalysis found;
-          found.symmetric       = !spectrum::find_asymmetry(A).found;
-          found.has_eigenvalues = found.symmetric && spectrum::row_without_positive_diagonal(A) < 0;
-          if (!found.has_eigenvalues)
-            throw;
-          const ExtremeEigenvalues e = spectrum::estimate_extreme(A, tolerance, each).eigenvalues;
-          found.n_rows               = A.n_rows;
-          found.n_entries            = A.n_entries();
-          found.smallest_eigenvalue  = e.smallest;
-          found.largest_eigenvalue   = e.largest;
-          found.spectral_radius      = std::max(1. - e.smallest, e.largest - 1.);
-          found.spectral_radius_abs  = 1. - spectrum::estimate_extreme(comparison_matrix(A), tolerance, each).eigenvalues.smallest;
-          found.theta                = theta(A, blocks);
-          log_line("estimated",
-                   "the eigenvalues below lie within the true ones, which take longer than " + short_text(each, 3) + " s each: rho may be larger");
-          return found;
-        }
-    }
-
     void analyze_relaxation(const Arguments &arguments, const CrsMatrix<double> &A)
     {
       const std::optional<Partition> partition = choose_partition(A, arguments.shape, arguments.async.block_size);
@@ -279,7 +236,7 @@ namespace leopard::command_line
         options.block_offsets = partition->block_offsets;
       log_line("blocks", to_string(arguments.shape) + ", of up to " + std::to_string(options.block_size) + " rows");
       const Blocks         blocks = options.blocks(A.n_rows);
-      const MatrixAnalysis found  = partition ? analysis_in_time(permute(A, *partition), blocks) : analysis_in_time(A, blocks);
+      const MatrixAnalysis found  = partition ? spectrum::analyze_in_time(permute(A, *partition), blocks) : spectrum::analyze_in_time(A, blocks);
       print(found.text());
       print("as a relaxation:         " + what_helps(found, arguments) + "\n");
     }

@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../base/stopwatch.h"
 #include "crs_matrix.h"
 #include "eigenvalues.h"
 
@@ -75,16 +76,6 @@ namespace leopard
         if (A.columns[p] == j)
           return A.values[p];
       return 0.;
-    }
-
-    /** Whether I - D^-1 A has no negative entry, so that it is its own absolute value. */
-    bool is_nonnegative_iteration(const CrsMatrix<double> &A)
-    {
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          if (A.columns[p] != i && A.values[p] > 0.)
-            return false;
-      return true;
     }
   } // namespace
 
@@ -182,27 +173,44 @@ namespace leopard
     return result;
   }
 
-  MatrixAnalysis spectrum::analyze_within(const CrsMatrix<double> &A, const Blocks &blocks, double max_seconds)
+  bool spectrum::is_nonnegative_iteration(const CrsMatrix<double> &A)
   {
-    constexpr double tolerance = 1e-4;
-    MatrixAnalysis   result;
+    for (int i = 0; i < A.n_rows; ++i)
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        if (A.columns[p] != i && A.values[p] > 0.)
+          return false;
+    return true;
+  }
+
+  MatrixAnalysis spectrum::analysis_without_eigenvalues(const CrsMatrix<double> &A, const Blocks &blocks)
+  {
+    MatrixAnalysis result;
     result.n_rows          = A.n_rows;
     result.n_entries       = A.n_entries();
     result.symmetric       = !find_asymmetry(A).found;
     result.has_eigenvalues = result.symmetric && row_without_positive_diagonal(A) < 0;
     result.theta           = leopard::theta(A, blocks);
+    return result;
+  }
+
+  MatrixAnalysis spectrum::analyze_within(const CrsMatrix<double> &A, const Blocks &blocks, double max_seconds)
+  {
+    constexpr double tolerance = 1e-4;
+    const Stopwatch  stopwatch;
+    const auto       left   = [&] { return max_seconds - stopwatch.seconds(); };
+    MatrixAnalysis   result = analysis_without_eigenvalues(A, blocks);
     if (result.has_eigenvalues)
       {
-        const ExtremeEigenvalues eigenvalues = extreme(A, tolerance, max_seconds);
+        const ExtremeEigenvalues eigenvalues = extreme(A, tolerance, left());
         result.smallest_eigenvalue           = eigenvalues.smallest;
         result.largest_eigenvalue            = eigenvalues.largest;
         result.spectral_radius               = std::max(std::abs(1. - eigenvalues.smallest), std::abs(1. - eigenvalues.largest));
       }
     else
-      result.spectral_radius = radius(A, tolerance, max_seconds);
+      result.spectral_radius = radius(A, tolerance, left());
     result.spectral_radius_abs = result.has_eigenvalues && is_nonnegative_iteration(A)
                                    ? result.spectral_radius
-                                   : std::max(result.spectral_radius, radius_abs(A, result.symmetric, tolerance, max_seconds));
+                                   : std::max(result.spectral_radius, radius_abs(A, result.symmetric, tolerance, left()));
     return result;
   }
 

@@ -64,13 +64,14 @@ namespace leopard
   /** What an analysis finds out about a matrix and relaxation. */
   struct MatrixAnalysis
   {
-    int    n_rows = 0, n_entries = 0;
-    bool   symmetric           = false;                       ///< values, not only the pattern
-    double spectral_radius     = 0.;                          ///< rho(B), B = I - D^-1 A
-    double spectral_radius_abs = 0.;                          ///< rho(|B|)
-    bool   has_eigenvalues     = false;                       ///< whether the next two are known: symmetric with positive diagonal
-    double smallest_eigenvalue = 0., largest_eigenvalue = 0.; ///< of D^-1 A
-    Theta  theta;
+    int         n_rows = 0, n_entries = 0;
+    bool        symmetric           = false;                       ///< values, not only the pattern
+    double      spectral_radius     = 0.;                          ///< rho(B), B = I - D^-1 A
+    double      spectral_radius_abs = 0.;                          ///< rho(|B|)
+    bool        has_eigenvalues     = false;                       ///< whether the next two are known: symmetric with positive diagonal
+    double      smallest_eigenvalue = 0., largest_eigenvalue = 0.; ///< of D^-1 A
+    Theta       theta;
+    std::string estimated; ///< which numbers are bounds or estimates, and how good; empty: none
 
     /**
      * "converges for every schedule", "Jacobi converges, not every schedule need", or "neither": with the numbers and

@@ -112,6 +112,8 @@ namespace leopard
               "\n";
     result += "theta (diagonal / rest): " + short_text(theta.minimum, 4) + " to " + short_text(theta.maximum, 4) +
               " over the rows; block / off-block part " + short_text(theta.ratio, 4) + " in all, " + ratios_of_blocks(theta) + "\n";
+    if (!estimated.empty())
+      result += "estimated:               " + estimated + "\n";
     return result + "verdict:                 " + verdict() + "\n";
   }
 } // namespace leopard

@@ -5,6 +5,7 @@
 #include "../base/norms.h"
 #include "../base/thread_pool.h"
 #include "crs_matrix.h"
+#include "own_columns.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wuse-after-free" // GCC 12 is wrong about what it inlines of Eigen
@@ -83,21 +84,12 @@ namespace leopard::spectrum
     template <typename Value>
     CrsMatrix<double> transformed(const CrsMatrix<double> &A, const Value &value)
     {
-      CrsMatrix<double> M;
-      M.n_rows = M.n_columns = A.n_rows;
-      M.row_offsets.reserve(A.row_offsets.size());
-      M.columns.reserve(A.columns.size());
-      M.values.reserve(A.values.size());
-      for (int i = 0; i < A.n_rows; ++i)
-        {
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            if (A.columns[p] < A.n_rows)
-              {
-                M.columns.push_back(A.columns[p]);
-                M.values.push_back(value(i, A.columns[p], A.values[p]));
-              }
-          M.row_offsets.push_back(static_cast<int>(M.columns.size()));
-        }
+      CrsMatrix<double> M = A.n_columns > A.n_rows ? own_columns(A) : A;
+      parallel_for(*shared_thread_pool(0), M.n_rows, 4096, [&](long begin, long end) {
+        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+          for (int p = M.row_offsets[i]; p < M.row_offsets[i + 1]; ++p)
+            M.values[p] = value(i, M.columns[p], M.values[p]);
+      });
       return M;
     }
 
@@ -318,13 +310,18 @@ namespace leopard::spectrum
 
   Estimate estimate_extreme(const CrsMatrix<double> &A, double tolerance, double max_seconds)
   {
-    constexpr int least_products = 40; // so many find lambda_n to about a percent, however busy the machine is
+    constexpr int    least_products = 40; // so many find lambda_n to about a percent, however busy the machine is
+    constexpr int    many_rows      = 20000;
+    constexpr double of_smallest = 0.5, is_settled = 0.05;
     if (A.n_rows <= n_dense)
       return {extreme(A, tolerance, max_seconds), 0, true};
-    const auto start      = std::chrono::steady_clock::now();
-    int        n_products = 0;
-    const auto time_out   = [&] {
-      return ++n_products >= least_products && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > max_seconds;
+    const auto               start      = std::chrono::steady_clock::now();
+    const SmallestEigenvalue smallest   = estimate_smallest(A, std::max(tolerance, 0.02), of_smallest * max_seconds);
+    const bool               is_enough  = A.n_rows > many_rows && reached(smallest.last_change, is_settled);
+    int                      n_products = 0;
+    const auto               time_out   = [&] {
+      return ++n_products >= least_products &&
+             (is_enough || std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > max_seconds);
     };
     const CrsMatrix<double> M = symmetric_form(A, 0.);
     SymmetricProduct        product;
@@ -332,7 +329,14 @@ namespace leopard::spectrum
     product.multiply = [&](const double *x, double *Mx) { multiply_by_all(M, x, Mx); };
     product.sum      = [](double value) { return value; };
     product.smooth   = roots_of_diagonal(A);
-    return estimate_extreme(product, tolerance, 0., max_steps, time_out);
+    Estimate result  = estimate_extreme(product, tolerance, 0., max_steps, time_out);
+
+    if (smallest.value < result.eigenvalues.smallest)
+      {
+        result.eigenvalues.smallest = smallest.value;
+        result.smallest_change      = smallest.last_change;
+      }
+    return result;
   }
 
   Estimate estimate_extreme(const SymmetricProduct &M, double tolerance, double floor, std::size_t max_products, const std::function<bool()> &is_over)

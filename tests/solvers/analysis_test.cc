@@ -10,11 +10,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <ostream>
+#include <random>
 
 namespace leopard
 {
@@ -157,6 +160,88 @@ namespace leopard
       EXPECT_TRUE(spectrum::estimate_extreme(five_point_matrix(20, 20, 1.), 1e-3, 1000.).settled);
     }
 
+    CrsMatrix<double> with_numbers_at_random(const CrsMatrix<double> &A)
+    {
+      std::vector<int> number(A.n_rows);
+      std::iota(number.begin(), number.end(), 0);
+      std::shuffle(number.begin(), number.end(), std::mt19937_64(1));
+      std::vector<std::map<int, double>> rows(A.n_rows);
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          rows[number[i]][number[A.columns[p]]] = A.values[p];
+      return matrix(rows);
+    }
+
+    /** Whatever the size: Lanczos steps alone need more the larger it is. */
+    TEST(Eigenvalues, AnUpperBoundOfTheSmallestIsSomePercentTooLarge)
+    {
+      struct Case
+      {
+        std::string       name;
+        CrsMatrix<double> A;
+        double            exact;
+      };
+      const auto line = [](int n) {
+        CrsMatrix<double> A = five_point_matrix(n, 1, 0.);
+        for (double &value : A.values)
+          value = value == 4. ? 2. : value;
+        return A;
+      };
+      CrsMatrix<double> long_cells = five_point_matrix(200, 200, 0.); // 1 : 10
+      for (int i = 0; i < long_cells.n_rows; ++i)
+        for (int p = long_cells.row_offsets[i]; p < long_cells.row_offsets[i + 1]; ++p)
+          long_cells.values[p] = long_cells.columns[p] == i ? 2.02 : std::abs(long_cells.columns[p] - i) == 1 ? -0.01 : -1.;
+      const auto              square = [](int n) { return 1. - std::cos(pi / (n + 1)); };
+      const std::vector<Case> cases  = {{"square", five_point_matrix(300, 300, 0.), square(300)},
+                                        {"numbered at random", with_numbers_at_random(five_point_matrix(150, 150, 0.)), square(150)},
+                                        {"with mass", five_point_matrix(200, 200, 0.001), 1. - 4. * std::cos(pi / 201) / 4.001},
+                                        {"cube", seven_point_matrix(40, 40, 40, 0.), square(40)},
+                                        {"line", line(50000), square(50000)},
+                                        {"long cells", long_cells, square(200)}};
+      for (const Case &of : cases)
+        {
+          const spectrum::SmallestEigenvalue found = spectrum::estimate_smallest(of.A, 0.05, 1000.);
+          EXPECT_GE(found.value, of.exact * (1. - 1e-6)) << of.name;
+          EXPECT_LE(found.value, of.exact * 1.05) << of.name;
+          EXPECT_LE(found.last_change, 0.05) << of.name;
+          const auto both = spectrum::estimate_extreme(of.A, 1e-2, 0.); // in the least time
+          EXPECT_LE(both.eigenvalues.smallest, of.exact * 1.05) << of.name;
+        }
+      for (const CrsMatrix<double> &A : {circuit_matrix(60, 1), biharmonic_matrix(30)})
+        {
+          const double exact = extreme_eigenvalues(A).smallest, found = spectrum::estimate_smallest(A, 0.01, 1000.).value;
+          EXPECT_GE(found, exact * (1. - 1e-5));
+          EXPECT_LE(found, 3. * exact);
+        }
+    }
+
+    TEST(Analysis, OfManyRowsHasBoundsAndSaysSo)
+    {
+      const int            n     = 450; // more rows than are analyzed exactly
+      const MatrixAnalysis found = spectrum::analyze_in_time(five_point_matrix(n, n, 0.), contiguous_blocks(n * n, 1000), 1000.);
+      const double         exact = std::cos(pi / (n + 1));
+      EXPECT_LE(found.spectral_radius, exact * (1. + 1e-12));
+      EXPECT_NEAR(found.spectral_radius, exact, 0.05 * (1. - exact));
+      EXPECT_EQ(found.spectral_radius_abs, found.spectral_radius);
+      expect_words(found.estimated, {"lower bounds", "the smallest is an upper bound, about ", "percent too large"});
+      expect_words(found.text(), {"estimated:               rho(B) and rho(|B|) are lower bounds"});
+      EXPECT_TRUE(spectrum::analyze_in_time(five_point_matrix(20, 20, 0.), contiguous_blocks(400, 100), 1000.).estimated.empty());
+
+      const MatrixAnalysis other = spectrum::analyze_in_time(random_dominant_matrix(n * n, 3, 0.9, 1), contiguous_blocks(n * n, 1000), 0.5);
+      EXPECT_LE(other.spectral_radius_abs, 0.9 + 1e-9);
+      EXPECT_LE(other.spectral_radius, other.spectral_radius_abs);
+      expect_words(other.estimated, {"rho(|B|) is from 0.", "to 0.", "steps of the power method"});
+      expect_words(other.verdict(), {"converges for every schedule"});
+
+      CrsMatrix<double> mixed_signs = five_point_matrix(n, n, 0.);
+      for (int i = 0; i < mixed_signs.n_rows; ++i)
+        for (int p = mixed_signs.row_offsets[i]; p < mixed_signs.row_offsets[i + 1]; ++p)
+          if (const int j = mixed_signs.columns[p]; (i + j) % 2 == 1 && j != i) // of a chequerboard: the same spectrum
+            mixed_signs.values[p] *= -1.;
+      const MatrixAnalysis of_mixed = spectrum::analyze_in_time(mixed_signs, contiguous_blocks(n * n, 1000), 1000.);
+      EXPECT_NEAR(of_mixed.spectral_radius_abs, exact, 0.05 * (1. - exact));
+    }
+
     TEST(Eigenvalues, OfASingularMatrixBeginWithZero)
     {
       CrsMatrix<double> A = five_point_matrix(20, 20, 0.);
@@ -172,6 +257,7 @@ namespace leopard
           A.values[at] = -sum; // Neumann
         }
       EXPECT_NEAR(extreme_eigenvalues(A).smallest, 0., 1e-9);
+      EXPECT_NEAR(spectrum::estimate_smallest(A, 0.01, 1000.).value, 0., 1e-12);
       const MatrixAnalysis found = analyze(A, contiguous_blocks(A.n_rows, 50));
       EXPECT_NEAR(found.spectral_radius, 1., 1e-9);
       expect_words(found.verdict(), {"neither", "singular"});
