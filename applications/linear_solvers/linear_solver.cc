@@ -9,6 +9,7 @@
 #include <solvers/dealii/vector_norm.h>
 #include <solvers/device/device.h>
 #include <solvers/device/waiting.h>
+#include <solvers/distributed/gpus/unlike_gpus.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/parameter_handler.h>
@@ -395,8 +396,20 @@ namespace leopard
       device = place.rank % n_devices;
     device::select(device);
     device::set_waiting(device::waiting_of(waiting));
-    return "backend cuda: " + device::info(device).name + (waiting == "block" ? ", the host sleeps while it works" : "") +
+    const device::DeviceInfo gpu = device::info(device);
+    gpus                         = gpus_of_ranks(true, kind_of(gpu), comm);
+    return "backend cuda: " + gpu.name + (waiting == "block" ? ", the host sleeps while it works" : "") +
            (n_gpus == 1 ? "" : ", and " + std::to_string(n_gpus - 1) + " more, exchange " + gpu_exchange);
+  }
+
+  std::vector<std::string> LinearSolverParameters::remarks_on_gpus() const
+  {
+    std::vector<std::string> result = remarks_on(gpus, wait_for_ghosts || !can_go_without_waiting());
+    if (n_gpus > 1 && !gpus.empty())
+      if (const std::string unlike = unlike_gpus(several_gpus().devices); !unlike.empty())
+        result.push_back("the GPUs are not alike: " + unlike +
+                         "; equal shares are as fast as the slowest (leopard-solve --shares gives each its own)");
+    return result;
   }
 
   LinearSolver::LinearSolver(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "choose_method.h"
+#include "gpus_of_ranks.h"
 #include "judgement.h"
 #include "multigrid_parameters.h"
 
@@ -72,6 +73,7 @@ namespace leopard
     bool                free          = false;                 ///< and no preconditioner was given
     bool                values_change = false;                 ///< whether the matrix is solved with for several values; after choose()
     std::string         why;                                   ///< the reason
+    std::vector<RankGpu> gpus;                                 ///< of the ranks, with the backend cuda; after choose_backend()
 
     void declare(dealii::ParameterHandler &prm);
     void read(dealii::ParameterHandler &prm);
@@ -169,6 +171,9 @@ namespace leopard
      * for and cannot be had.
      */
     std::string choose_backend(MPI_Comm comm, const NodePlace &place);
+
+    /** After choose_backend(): lines for a log on GPUs that are shared, or not alike. */
+    std::vector<std::string> remarks_on_gpus() const;
 
   private:
     /** Those that tau scaling is for. */

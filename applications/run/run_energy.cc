@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_energy.h"
 
+#include <applications/linear_solvers/gpus_of_ranks.h>
 #include <solvers/base/errors.h>
-#include <solvers/device/waiting.h>
 
 #include <deal.II/base/mpi.h>
 
@@ -42,14 +42,11 @@ namespace leopard
   RunEnergy::RunEnergy(bool uses_gpu, MPI_Comm comm_)
     : comm(comm_)
   {
-    MPI_Comm node;
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    const unsigned int rank = Utilities::MPI::this_mpi_process(node);
-    const auto         gpus = Utilities::MPI::all_gather(node, uses_gpu ? device::pci_bus_id() : std::string());
-    MPI_Comm_free(&node);
-    counts_cpu = rank == 0;
-    counts_gpu = std::find(gpus.begin(), gpus.begin() + rank, gpus[rank]) == gpus.begin() + rank; // no lower rank has the same
-    meter      = std::make_unique<device::EnergyMeter>(device::energy_sources(uses_gpu));
+    const int  rank = static_cast<int>(Utilities::MPI::this_mpi_process(comm));
+    const auto gpus = gpus_of_ranks(uses_gpu, "", comm);
+    counts_cpu      = gpus[rank].machine == rank;
+    counts_gpu      = std::none_of(gpus.begin(), gpus.begin() + rank, [&](const RankGpu &lower) { return lower.same_gpu(gpus[rank]); });
+    meter           = std::make_unique<device::EnergyMeter>(device::energy_sources(uses_gpu));
   }
 
   RunEnergy::~RunEnergy() = default;

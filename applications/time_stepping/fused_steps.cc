@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <set>
 
 namespace leopard
 {
@@ -127,13 +126,9 @@ namespace leopard
       return Stepper(domain.grid, options, domain.slabs);
     }
 
-    /** Collective. */
-    std::string why_not_on_these_devices(const TimeParameters &time, const LinearSolverParameters &linear, MPI_Comm comm)
+    std::string why_not_on_these_devices(const TimeParameters &time, const LinearSolverParameters &linear)
     {
-      if (backend_of(linear) != Backend::cuda || time.engine == "fused")
-        return "";
-      const std::vector<int> devices = dealii::Utilities::MPI::all_gather(comm, linear.device);
-      return std::set<int>(devices.begin(), devices.end()).size() < devices.size() ? "ranks share a GPU, and would wait for one another there" : "";
+      return time.engine != "fused" && share_a_gpu(linear.gpus) ? "ranks share a GPU, and would wait for one another there" : "";
     }
 
     /** Numbers of nodes: those of the scalar degrees of freedom, without what all ranks leave out. Collective. */
@@ -258,7 +253,7 @@ namespace leopard
   FusedSteps::Domain
   FusedSteps::on_grid(const UniformGrid &grid, const TimeParameters &time, const LinearSolverParameters &linear, MPI_Comm comm, std::string &why_not)
   {
-    why_not = why_not_on_these_devices(time, linear, comm);
+    why_not = why_not_on_these_devices(time, linear);
     if (!why_not.empty())
       return {};
     Domain domain;
@@ -312,7 +307,7 @@ namespace leopard
     else if (!(own_min > 0.))
       why_not = "it needs a mesh without hanging nodes and positive lumped masses";
     else
-      why_not = why_not_on_these_devices(time, linear, comm);
+      why_not = why_not_on_these_devices(time, linear);
     if (!why_not.empty())
       return {};
     const dealii::IndexSet    free        = free_nodes(left_out, comm);

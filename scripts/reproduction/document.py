@@ -127,7 +127,7 @@ class Document:
         first, result, see = f"{item.where}: {item.what}", [], item.see
         for line, run in self.lines[item.where]:
             claim = "" if line.claim == item.what else line.claim
-            wanted = line.verdict == OPEN
+            wanted = line.verdict == OPEN and not line.ours.startswith("this machine has ")  # nor had those before
             verdict = verdict_text(line, see if wanted else (), self.up)
             result.append((first, claim, "" if line.ours == "-" else line.ours, verdict, "" if run == "-" else run))
             first, see = "", () if wanted else see  # once an item

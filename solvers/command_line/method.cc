@@ -6,6 +6,7 @@
 #include "../base/words.h"
 #include "../block_async/prediction.h"
 #include "../device/device.h"
+#include "../distributed/gpus/unlike_gpus.h"
 #include "../matrix/analysis.h"
 #include "../matrix/eigenvalues.h"
 #include "../refinement/precision_choice.h"
@@ -468,6 +469,9 @@ namespace leopard::command_line
     const bool reads_choice = !a.choice.empty() && !a.tune;
     if (!reads_choice)
       log("backend", backend.text);
+    if (a.n_gpus > 1 && a.gpus.shares.empty() && a.n_gpus <= device::n_devices())
+      if (const std::string unlike = unlike_gpus(a.gpus.devices); !unlike.empty())
+        log("GPUs", "not alike: " + unlike + "; equal shares are as fast as the slowest, --shares gives each its own");
     Iteration result;
     if (!a.is_relaxation())
       result = make_strong(A, a, backend.backend, log);

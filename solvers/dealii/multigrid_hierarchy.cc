@@ -2,8 +2,10 @@
 #include "multigrid_hierarchy.h"
 
 #include "../base/errors.h"
+#include "../base/together.h"
 #include "../distributed/mpi/distributed_levels.h"
 #include "../distributed/mpi/ghost_exchange.h"
+#include "../distributed/mpi/mpi_transport.h"
 #include "index_sets.h"
 #include "support_points.h"
 
@@ -45,6 +47,14 @@ namespace leopard
       const IndexSet &owned(unsigned int level) const
       {
         return is_active(level) ? dof_handler.locally_owned_dofs() : dof_handler.locally_owned_mg_dofs(level);
+      }
+
+      /** Calls what a rank does by itself: an exception on one is thrown on all. Collective. */
+      void on_each(const std::function<void()> &function) const
+      {
+        if (!distributed)
+          return function();
+        together(function, [this](const std::string &own) { return first_error_in(comm, own); });
       }
 
       void get_dof_indices(const LevelCell &cell, std::vector<Index> &indices) const;
@@ -181,19 +191,21 @@ namespace leopard
       const unsigned int n = dof_handler.get_fe().n_dofs_per_cell();
       FullMatrix<double> local(n, n);
       std::vector<Index> indices(n);
-      for (const auto &cell : dof_handler.mg_cell_iterators_on_level(level))
-        if (cell->is_locally_owned_on_level())
-          {
-            local = 0.;
-            cell_matrix(cell, local);
-            cell->get_mg_dof_indices(indices);
-            constraints.distribute_local_to_global(local, indices, matrix);
-            if (!global)
-              for (unsigned int i = 0; i < n; ++i)
-                for (unsigned int j = 0; j < n; ++j)
-                  if (constrained.is_interface_matrix_entry(level, indices[i], indices[j]))
-                    interface.add(indices[i], indices[j], local(i, j));
-          }
+      on_each([&] { // the cells are the user's
+        for (const auto &cell : dof_handler.mg_cell_iterators_on_level(level))
+          if (cell->is_locally_owned_on_level())
+            {
+              local = 0.;
+              cell_matrix(cell, local);
+              cell->get_mg_dof_indices(indices);
+              constraints.distribute_local_to_global(local, indices, matrix);
+              if (!global)
+                for (unsigned int i = 0; i < n; ++i)
+                  for (unsigned int j = 0; j < n; ++j)
+                    if (constrained.is_interface_matrix_entry(level, indices[i], indices[j]))
+                      interface.add(indices[i], indices[j], local(i, j));
+            }
+      });
       matrix.compress(VectorOperation::add);
       IndexSet identity(owned(level).size());
       for (const Index i : owned(level))
@@ -295,13 +307,15 @@ namespace leopard
         {
           levels[l].own = own_range(owned(coarsest + l), comm);
           if (is_active(coarsest + l))
-            levels[l].matrix = rows_of(A, constrained_rows);
+            on_each([&] { levels[l].matrix = rows_of(A, constrained_rows); });
           else
             assemble(coarsest + l, cell_matrix, levels[l]);
           if (l > 0)
             {
-              const OwnRange &coarse = levels[l - 1].own, &fine = levels[l].own;
-              levels[l].prolongation = DistributedRows(prolongation(coarsest + l), fine, comm);
+              const OwnRange               &coarse = levels[l - 1].own, &fine = levels[l].own;
+              std::vector<DistributedEntry> entries;
+              on_each([&] { entries = prolongation(coarsest + l); });
+              levels[l].prolongation = DistributedRows(entries, fine, comm);
               if (is_active(coarsest + l))
                 levels[l].prolongation->clear_rows(fine, numbers_of(constrained_rows));
               if (distributed)
@@ -339,8 +353,8 @@ namespace leopard
               level.global_rows.push_back(local_index(active, active_own, active_ghosts));
               level.level_rows.push_back(local_index(number, levels[l].own, levels[l].ghosts));
             }
-          level.coordinates = coordinates(coarsest + l);
-          level.dim         = dim;
+          on_each([&] { level.coordinates = coordinates(coarsest + l); });
+          level.dim = dim;
           hierarchy.levels.push_back(std::move(level));
         }
       if (!global)

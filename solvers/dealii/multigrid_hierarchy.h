@@ -43,7 +43,8 @@ namespace leopard
    *   boundary values (not for hanging nodes). Of a periodic mesh the copies are among them.
    * @param cell_matrix the problem, called for this rank's cells of all levels but one whose matrix is A.
    * @param n_levels how many levels to use, from the finest down; 0: all.
-   * @throws InvalidInput if the mesh has fewer levels, or if active cells would be left below the coarsest one.
+   * @throws InvalidInput if the mesh has fewer levels, or if active cells would be left below the coarsest one. What
+   * cell_matrix throws on one rank is thrown on all, of several as an Error with its text (see together()).
    * Source: Janssen, Kanschat, Adaptive multilevel methods with local smoothing for H1- and Hcurl-conforming high order
    * finite element methods, 2011.
    */

@@ -41,7 +41,8 @@ namespace leopard
   public:
     /**
      * Stored matrices, for example of make_multigrid_hierarchy(). @param coarse in double whatever the arithmetic.
-     * @throws InvalidInput, DeviceError, as Multigrid.
+     * @throws InvalidInput, DeviceError, as Multigrid: what is wrong with one rank's part of a hierarchy on all ranks,
+     * what befalls one while the levels are set up (no memory left) on that one only.
      */
     PreconditionMultigrid(const MultigridHierarchy             &hierarchy,
                           const MultigridOptions               &options,

@@ -2,6 +2,7 @@
 #include "multigrid.h"
 
 #include "../base/errors.h"
+#include "../base/together_by_sums.h"
 #include "aggregation.h"
 #include "coarse_solvers.h"
 #include "level_order.h"
@@ -126,18 +127,27 @@ namespace leopard
   template <typename Number>
   void Multigrid<Number>::take(const MultigridHierarchy &hierarchy, const MultigridOptions &options, std::unique_ptr<CoarseSolver<Number>> coarse)
   {
-    options.validate();
-    hierarchy.validate(!is_set_up_on_device(options));
-    if (hierarchy.is_adaptive() && (options.cycle != CycleType::v || options.full_start))
-      throw InvalidInput("multigrid: " + (options.full_start ? "a full multigrid start" : "a " + to_string(options.cycle) + "-cycle") +
-                         " on an adaptive mesh with local smoothing\n  expected: the V-cycle, without full multigrid start");
+    const RankSums *ranks = hierarchy.levels.empty() ? nullptr : hierarchy.finest_communication().get();
+    together(
+      [&] {
+        options.validate();
+        hierarchy.validate(!is_set_up_on_device(options));
+        if (hierarchy.is_adaptive() && (options.cycle != CycleType::v || options.full_start))
+          throw InvalidInput("multigrid: " + (options.full_start ? "a full multigrid start" : "a " + to_string(options.cycle) + "-cycle") +
+                             " on an adaptive mesh with local smoothing\n  expected: the V-cycle, without full multigrid start");
+      },
+      ranks);
     const bool       moves                                  = blocks_move(hierarchy, options);
     MultigridOptions decided                                = options;
     decided.smoother.moving_blocks                          = moves ? MovingBlocksChoice::yes : MovingBlocksChoice::no;
     std::unique_ptr<MultigridOperations<Number>> operations = make_stored_operations<Number>(hierarchy, decided);
     const bool                                   own        = coarse == nullptr;
-    if (own)
-      coarse = make_coarse_solver<Number>(hierarchy.levels.front().matrix, operations->is_singular(), options);
+    together(
+      [&] {
+        if (own)
+          coarse = make_coarse_solver<Number>(hierarchy.levels.front().matrix, operations->is_singular(), options);
+      },
+      ranks);
     data = std::make_unique<MultigridData<Number>>(
       std::move(operations), std::move(coarse), options.with_steps(moves && are_relaxed_at_once(options.smoother.block_async, options.backend)));
     data->own_coarse_solver = own;

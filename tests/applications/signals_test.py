@@ -115,6 +115,27 @@ class Signals(Program):
         settings = ["Time stepping/Engine=general", "Newton/Forcing=fixed iterations", "Newton/Linear iterations=100000000", "Linear solver/Method=async"]
         self.stop(TINY, *settings, "Mesh/Global refinements=6", after="time loop: general", ranks=2)
 
+    # fails if the others wait for the values of a rank that is no more
+    def test_a_rank_that_dies(self):
+        """Out of memory, say. MPI ends the others, within three seconds; the limit is for busy machines."""
+        waiting = ["Linear solver/Method=async", "Mesh/Global refinements=6"]
+        for settings in (waiting, [*waiting, "Linear solver/Wait for ghosts=false"], ["Linear solver/Method=cg", "Linear solver/Preconditioner=jacobi", "Mesh/Global refinements=8"]):
+            for victim in range(2):
+                with self.subTest(f"rank {victim}, {settings}"):
+                    process = subprocess.Popen(self.command(LAPLACE, *NEVER, *settings, options=["--overwrite"], ranks=2), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                    said = ""
+                    while "cycle 0" not in said:
+                        line = process.stdout.readline()
+                        self.assertTrue(line, said)
+                        said += line
+                    time.sleep(1)
+                    os.kill(int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[victim]), signal.SIGKILL)
+                    start = time.monotonic()
+                    _, error = process.communicate(timeout=300)
+                    self.assertLess(time.monotonic() - start, 30)
+                    self.assertNotEqual(process.returncode, 0)
+                    self.assertIn("signal 9", error)
+
     def test_a_mesh_that_takes_minutes(self):
         """Four million cells in one call. It ends within two seconds; the limit is for busy machines."""
         for number, pause in ((signal.SIGTERM, 0.5), (signal.SIGINT, 4)):

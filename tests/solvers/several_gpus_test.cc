@@ -394,6 +394,53 @@ namespace leopard
         }
     }
 
+    /** x after n global iterations of BlockAsync on one GPU, from x. */
+    template <typename Matrix>
+    Vector on_one_gpu(const Matrix &A, const BlockAsyncOptions &options, Vector x, const Vector &b, int n)
+    {
+      BlockAsync<double>   one(A, options);
+      DeviceVector<double> device_x(x.size()), device_b(b.size());
+      device_x.copy_from_host(x.data());
+      device_b.copy_from_host(b.data());
+      one.iterate(device_x.data(), device_b.data(), n);
+      device_x.copy_to_host(x.data());
+      return x;
+    }
+
+    /** Each row adds its entries in the same order, with values of the same iteration. */
+    TEST_F(SeveralGpusOnGpu, WaitingAndSynchronousTheyHaveTheBitsOfOne)
+    {
+      BlockAsyncOptions o;
+      o.backend          = Backend::cuda;
+      o.schedule         = Schedule::synchronous;
+      o.execution        = Execution::launch; // as GPUs that wait have
+      o.block_size       = 96;
+      o.local_iterations = 3;
+      for (const CrsMatrix<double> &A : {random_dominant_matrix(4000, 7, 1.2, 6), five_point_matrix(96, 80, 0.2)})
+        {
+          const Vector b = random_vector(A.n_rows, 2), start = random_vector(A.n_rows, 3), wanted = on_one_gpu(A, o, start, b, 7);
+          for (const int n_parts : {1, 2, 3, 4})
+            {
+              Vector x = start;
+              make_several_gpus(A, o, parts_on_gpus(n_parts, GpuExchange::halo, true))->iterate(x.data(), b.data(), 7);
+              EXPECT_EQ(x, wanted) << n_parts << " parts of " << A.n_rows << " rows";
+            }
+        }
+      BlockAsyncOptions jacobi = o;
+      jacobi.local_iterations  = 1; // tiles begin anew in each slab, and do not matter with one
+      for (const Stencil<double> &stencil : {five_point_stencil(150, 170, 0.3), seven_point_stencil(40, 30, 50, 0.5)})
+        {
+          const int    n = stencil.n_rows();
+          const Vector b = random_vector(n, 2), start = random_vector(n, 3), wanted = on_one_gpu(stencil, jacobi, start, b, 7);
+          for (const int n_parts : {1, 2, 3})
+            {
+              Vector x = start;
+              make_several_gpus(stencil, jacobi, parts_on_gpus(n_parts, GpuExchange::halo, true))->iterate(x.data(), b.data(), 7);
+              EXPECT_EQ(x, wanted) << n_parts << " slabs of " << n << " rows";
+            }
+        }
+    }
+
     TEST_F(SeveralGpusOnGpu, DoAtLeastAsManyIterationsAsAskedFor)
     {
       // where ||B||_inf = q and every row has been relaxed n times in any order, the error is at most q^(n / 2), say:

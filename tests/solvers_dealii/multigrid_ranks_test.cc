@@ -2,7 +2,9 @@
 // Hierarchies spread over the ranks against those of one rank. Run with 2 and 4 ranks, too; one rank is a rank.
 #include "level_problem.h"
 
+#include <solvers/base/errors.h>
 #include <solvers/dealii/krylov_coarse_solver.h>
+#include <solvers/dealii/precondition_multigrid.h>
 #include <solvers/distributed/mpi/gathered_coarse_solver.h>
 #include <solvers/relaxation/diagonal.h>
 
@@ -11,8 +13,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <functional>
 #include <map>
+#include <unistd.h>
 
 namespace leopard
 {
@@ -162,6 +166,55 @@ namespace leopard
         check<2>([](auto &mesh) { make_adaptive(mesh, 4); }, degree);
       check<2>([](auto &mesh) { make_adaptive(mesh, 3, 3); }, 1, 5);
       check<3>([](auto &mesh) { make_adaptive(mesh, 2); }, 1);
+    }
+
+    /** What make() throws; the same on all ranks. Where one throws and others wait for it, the alarm ends them. */
+    std::string error_of_all(const std::function<void()> &make)
+    {
+      std::string said = "nothing";
+      alarm(30);
+      try
+        {
+          make();
+        }
+      catch (const std::exception &error)
+        {
+          said = error.what();
+        }
+      for (const std::string &of_rank : Utilities::MPI::all_gather(MPI_COMM_WORLD, said))
+        EXPECT_EQ(of_rank, said);
+      alarm(0);
+      return said;
+    }
+
+    TEST(RanksOfMultigridHierarchy, AnErrorOnOneRankIsThrownOnAll)
+    {
+      const unsigned int last = Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) - 1, rank = Utilities::MPI::this_mpi_process(MPI_COMM_WORLD);
+      for (const bool adaptive : {false, true})
+        {
+          const auto mesh = distributed_mesh<2>(MPI_COMM_WORLD);
+          adaptive ? make_adaptive(*mesh, 3) : make_uniform(*mesh, 4);
+          LevelProblem<2> problem(*mesh, 1);
+          int             n_cells = 0;
+          const auto      make    = [&] {
+            make_multigrid_hierarchy<2>(problem.mapping,
+                                        problem.dof_handler,
+                                        problem.constrained,
+                                        local_matrix(problem.matrix),
+                                        problem.constrained_rows(),
+                                        [&](const auto &cell, FullMatrix<double> &local) {
+                                          if (rank == last && ++n_cells == 5)
+                                            throw InvalidInput("the fifth cell of the last rank");
+                                          problem.cell_matrix(cell, local);
+                                        });
+          };
+          EXPECT_EQ(error_of_all(make), "the fifth cell of the last rank");
+          MultigridHierarchy hierarchy = problem.hierarchy();
+          EXPECT_EQ(error_of_all([&] { PreconditionMultigrid(hierarchy, MultigridOptions()); }), "nothing");
+          if (rank == last)
+            (adaptive ? hierarchy.matrix : hierarchy.levels.back().matrix).values.back() = NAN;
+          EXPECT_NE(error_of_all([&] { PreconditionMultigrid(hierarchy, MultigridOptions()); }).find("multigrid hierarchy, "), std::string::npos);
+        }
     }
 
     /** A Newton step changes a level's values and keeps its pattern. */

@@ -4,6 +4,8 @@
 
 #include <solvers/base/errors.h>
 #include <solvers/block_async/block_async.h>
+#include <solvers/device/device.h>
+#include <solvers/device/device_vector.h>
 #include <solvers/distributed/mpi/distributed_rows.h>
 #include <solvers/distributed/mpi/ghost_exchange.h>
 #include <solvers/relaxation/with_ghosts.h>
@@ -146,6 +148,29 @@ namespace leopard
     std::vector<double> x(part.A.n_rows, 0.);
     whole.iterate(x.data(), part.b.data(), 17);
     EXPECT_EQ(part.whole_x(), x);
+  }
+
+  /** The same with ghosts that travel from one GPU's memory to another one's, or ranks that share one. */
+  TEST(RanksThatWait, HaveTheBitsOfOneProcessOnGpus)
+  {
+    if (device::n_devices() == 0)
+      GTEST_SKIP() << "no GPU here";
+    BlockAsyncOptions options = options_with(Schedule::synchronous);
+    options.backend           = Backend::cuda;
+    options.execution         = Execution::launch; // an iteration a call
+    Part                 part;
+    BlockAsync<double>   relaxation(part.local, options), whole(part.A, options);
+    DeviceVector<double> x(part.x.size()), own_b(part.own_b.size()), whole_x(part.A.n_rows), b(part.A.n_rows);
+    std::vector<double>  wanted(part.A.n_rows, 0.);
+    x.copy_from_host(part.x.data());
+    own_b.copy_from_host(part.own_b.data());
+    whole_x.copy_from_host(wanted.data());
+    b.copy_from_host(part.b.data());
+    iterate_with_ghosts(relaxation, x.data(), own_b.data(), 17, part.exchange);
+    whole.iterate(whole_x.data(), b.data(), 17);
+    x.copy_to_host(part.x.data());
+    whole_x.copy_to_host(wanted.data());
+    EXPECT_EQ(part.whole_x(), wanted);
   }
 
   TEST(FreeRanks, EndTogetherWithTheTrueResidual)

@@ -228,6 +228,29 @@ class DocumentTest(unittest.TestCase):
                 self.assertEqual(made.without_reason(), [("T 1", "d")])
                 self.assertIn(f"| **refuted** ({why[1]}) | `x`, {device} |", document.markdown(document.HEAD, made.rows(item)))
 
+    # fails if a file that was measured on as few GPUs is said to decide what this machine has too few GPUs for
+    def test_what_was_measured_before(self):
+        lines = [Line(what, ours, OPEN) for what, ours in (("three", "this machine has 2 GPUs"), ("two", "1.02 times"), ("two more", "0.98 times"))]
+        item = items.Item("T 1", "what", (("x", lambda result: lines),), see=("before.md",))
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(document, "ITEMS", (item,)):
+            results = store.Store(folder)
+            results.finish(results.begin("x", "cuda"), "x", "cuda", {"commands": [], "quick": False})
+            self.assertEqual(["before.md" in row[3] for row in document.Document(results).rows(item)], [False, True, False])
+
+    # fails if iterations are shown and not what they take
+    def test_the_classes_of_two_stage_iterations_have_times(self):
+        heads = ["two-stage", "inner iter.", "outer iter.", "values", "local its", "Baudet", "iterations", "factor", "time (ms)"]
+        csv = '"fv1: to 1e-08, median of 3 runs"\n' + ",".join(heads) + "\ninner,async.,sync.,beginning,5,,38.7,0.6,12.5\n"
+        (table, *_), = [item.tables for item in items.ITEMS if item.where == "T Table 3.1"]
+        with tempfile.TemporaryDirectory() as folder:
+            results = store.Store(folder)
+            part = results.begin("taxonomy", "host")
+            (part / "chaotic.csv").write_text(csv)
+            results.finish(part, "taxonomy", "host", {"commands": [], "quick": False})
+            _, shown, rows = table.read(results.get("taxonomy", "host"))
+        self.assertEqual(dict(zip(shown, rows[0]))["ours: iterations"], "38.7")
+        self.assertEqual(dict(zip(shown, rows[0]))["ours: time (ms)"], "12.5")
+
     # fails if a reason is changed in reasons.py or in a document alone, or is missing
     def test_the_documents_say_why_claims_are_refuted(self):
         for path in ("doc/reproduction.md", "doc/gpu/reproduction.md"):

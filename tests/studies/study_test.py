@@ -185,9 +185,14 @@ with tempfile.TemporaryDirectory() as folder:
     verdicts("imbalance", "--matrix", "five-point-12", "--runs", "1", schedule="automatic", **{"alone, ": OPEN, "waiting makes a global iteration longer": OPEN})
     matrix("imbalance", pairs(1.5, 4), 8)  # diverges
     for options, words in ((["--backend", "cuda", "--gpus", "1"], "--backend is cuda, and there "), (["--schedule", "synchronous"], "--schedule is synchronous"),
-                           (["--matrix", "imbalance", "--matrices", folder], "the relative residual within")):
+                           (["--matrix", "imbalance", "--matrices", folder], "the relative residual within"), (["--size", "12"], "--size is given"),
+                           (["--seed", "3"], "--seed is given"), (["--backend", "cuda", "--threads", "2"], "--threads is given")):
         result = run("imbalance", *options)
         check(result.returncode == 1 and words in result.stderr and "expected: " in result.stderr, f"imbalance {options}: {result.stderr}")
+    for options in (["--threads", "2"], ["--seed", "3"]):  # with a GPU and without
+        result = run("gpus", *options)
+        check(result.returncode == 1 and f"{options[0]} is given, and gpus" in result.stderr, f"gpus {options}: {result.stderr}")
+    check(run("gpus", "--backend", "host", "--size", "12", "--seed", "3", "--matrix", "random-60").returncode == 0, "gpus: what it uses is refused")
     verdicts("divergence", "--matrix", "trefethen-60", **{"where rho(|B|) < 1 random orders": HOLDS, "with omega = 0.99": HOLDS, "with omega = 1.01": HOLDS, "where rho(B) < 1 < rho(|B|)": HOLDS, "where rho(|B|) < 1 the same order converges": HOLDS})
 
     # refinement: across blocks an iteration has the factor |c|, in both precisions and with any number of sweeps

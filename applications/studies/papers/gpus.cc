@@ -232,7 +232,7 @@ namespace leopard::studies
     /** A grid that is small enough for the persistent form, in all: what a second GPU gains. */
     void study_small_stencil(const Settings &settings, int n_gpus, Report &report)
     {
-      constexpr int           side    = 1024;
+      const int               side    = settings.size_or(1024, 1024);
       const Stencil<double>   stencil = five_point_stencil(side, side, 0.01);
       const BlockAsyncOptions options = async(settings, settings.block_size_or(256), settings.local_iterations_or(5));
       const Measuring measuring([&](const SeveralGpusOptions &o) { return make_several_gpus(stencil, options, o); }, stencil.n_rows(), settings);
@@ -405,18 +405,22 @@ namespace leopard::studies
 
   void study_imbalance_of_gpus(const Settings &settings, Report &report)
   {
+    const std::vector<std::string> names = settings.matrices_or({"five-point-1024", "five-point-2048"});
+    refuse_unused("imbalance with --backend cuda", settings, {false, false}, names);
     const int n_gpus = settings.gpus > 0 ? std::min(settings.gpus, device::n_devices()) : device::n_devices();
     if (n_gpus < 2)
       throw InvalidInput("--backend is cuda, and there " + std::string(n_gpus == 1 ? "is one GPU" : "are no GPUs") +
                          "\n  expected: several, one of which is slowed, or --backend host");
     report.say("imbalance: " + std::to_string(n_gpus) + " GPUs, " + machine(settings) +
                ", multiprocessors of the last one taken away\n(no numbers were published; seen: of an iteration that waits)");
-    for (const std::string &name : settings.matrices_or({"five-point-1024", "five-point-2048"}))
+    for (const std::string &name : names)
       study_slow_gpu(load_problem(name, settings), settings, n_gpus, report);
   }
 
   void study_gpus(const Settings &settings, Report &report)
   {
+    const std::vector<std::string> names = settings.matrices_or({"trefethen-20000", "fv3"});
+    refuse_unused("gpus", settings, {false, true}, names);
     if (settings.resolved_backend() != Backend::cuda)
       {
         report.say("gpus: no GPU answers here, and this study is for one and more of them");
@@ -429,7 +433,7 @@ namespace leopard::studies
       "gpus: " + std::to_string(n_gpus) + " GPUs, " + machine(settings) +
       "\n(an iteration: without the copies of x and b to the GPUs and back; the residual is the one of one GPU after as many iterations, and "
       "\nthe time to it is with tests; T Figures 4.10 to 4.14 are from Fermi GPUs on two sockets)");
-    for (const std::string &name : settings.matrices_or({"trefethen-20000", "fv3"}))
+    for (const std::string &name : names)
       study_matrix(load_problem(name, settings), settings, n_gpus, report);
     study_stencil(settings, n_gpus, report);
     study_small_stencil(settings, n_gpus, report);

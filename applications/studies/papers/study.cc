@@ -93,6 +93,19 @@ namespace leopard::studies
     return problem;
   }
 
+  void refuse_unused(const std::string &study, const Settings &settings, const Uses &uses, const std::vector<std::string> &names)
+  {
+    const auto refuse = [&](bool is_unused, const std::string &option, const std::string &why) {
+      if (is_unused)
+        throw InvalidInput(option + " is given, and " + study + " " + why + "\n  expected: no " + option);
+    };
+    const bool random = std::any_of(
+      names.begin(), names.end(), [](const std::string &name) { return name.rfind("random-", 0) == 0 || name.rfind("circuit-", 0) == 0; });
+    refuse(!uses.threads && settings.threads > 0, "--threads", "iterates on GPUs only");
+    refuse(!uses.size && settings.size > 0, "--size", "takes its matrices from --matrix, such as five-point-512");
+    refuse(!random && settings.seed != Settings().seed, "--seed", "has nothing random but matrices random-N and circuit-N");
+  }
+
   BlockAsyncOptions with(const Settings &settings, BlockAsyncOptions options)
   {
     options.backend   = settings.resolved_backend();

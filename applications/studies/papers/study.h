@@ -57,6 +57,14 @@ namespace leopard::studies
    */
   Problem load_problem(const std::string &name, const Settings &settings);
 
+  /** What a study makes use of, beside the seed of matrices that are random. */
+  struct Uses
+  {
+    bool threads = true, size = true;
+  };
+  /** @throws InvalidInput for --threads, --size and --seed where nothing depends on them. @param names of matrices. */
+  void refuse_unused(const std::string &study, const Settings &settings, const Uses &uses, const std::vector<std::string> &names);
+
   /** The options with the backend, execution, schedule, threads and seed of the command line. */
   BlockAsyncOptions with(const Settings &settings, BlockAsyncOptions options);
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  /**
+   * The GPU of a rank. Numbers of devices do not tell it: each machine counts from 0, and so does CUDA_VISIBLE_DEVICES.
+   */
+  struct RankGpu
+  {
+    int         machine = 0; ///< the first rank on it
+    std::string host;        ///< the machine's name
+    std::string bus_id;      ///< PCI; empty: the rank uses none. Parts of a GPU (MIG) have that of the whole
+    std::string kind;        ///< kind_of() it
+
+    bool same_gpu(const RankGpu &other) const { return !bus_id.empty() && machine == other.machine && bus_id == other.bus_id; }
+  };
+
+  /** Of each rank. Collective. @param uses_gpu whether it uses its current device. @param kind of that. */
+  std::vector<RankGpu> gpus_of_ranks(bool uses_gpu, const std::string &kind, MPI_Comm comm);
+
+  /** Whether two ranks have the same. */
+  bool share_a_gpu(const std::vector<RankGpu> &gpus);
+
+  /**
+   * What a log says of ranks that share a GPU, and of GPUs that are not alike: a line each. @param ranks_wait for one
+   * another's values.
+   */
+  std::vector<std::string> remarks_on(const std::vector<RankGpu> &gpus, bool ranks_wait = true);
+} // namespace leopard

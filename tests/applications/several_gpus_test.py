@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linear solver/GPUs, and ranks with a GPU each: what they solve is solved, on as many GPUs as there are, up to two."""
+import subprocess
+import unittest
+
+import numpy
+
+from program import ROOT, Program
+
+TINY = ROOT / "tests/output/tiny_turing.prm"
+CELLS = 32
+SQUARE = f"""
+set Problem = laplace
+subsection Laplace
+  set Boundary values = *: 0
+  set Source          = 1
+end
+subsection Mesh
+  set Domain = hypercube
+  set Cells  = {CELLS}
+end
+subsection Discretization
+  set Method = finite differences
+end
+subsection Linear solver
+  set Method             = async
+  set Precision          = double
+  set Relative tolerance = 1e-10
+  set Max iterations     = 100000
+end
+"""
+
+
+def n_gpus():
+    return subprocess.run(["sh", "-c", "nvidia-smi -L"], capture_output=True, text=True, check=False).stdout.count("GPU ")
+
+
+def maximum_of_solution():
+    """Of the five-point stencil on the unit square, by numpy: its eigenvectors are products of sines."""
+    n = CELLS - 1
+    sines = numpy.sqrt(2. / CELLS) * numpy.sin(numpy.pi / CELLS * numpy.outer(numpy.arange(1, n + 1), numpy.arange(1, n + 1)))
+    eigenvalues = (2. * CELLS * numpy.sin(numpy.pi / (2. * CELLS) * numpy.arange(1, n + 1))) ** 2
+    return numpy.max(sines @ (sines @ numpy.ones((n, n)) @ sines / (eigenvalues[:, None] + eigenvalues[None, :])) @ sines)
+
+
+class SeveralGpus(Program):
+    def check(self, *settings, **options):
+        said = self.leopard(self.write("square.prm", SQUARE), *settings, **options)
+        found = self.run_json("square")["cycles"][-1]["u"]["maximum"]
+        self.assertAlmostEqual(found, maximum_of_solution(), delta=1e-7 * found, msg=str(settings))
+        return said
+
+    def test_on_the_host(self):
+        """What the others are compared with is what the program computes there."""
+        self.check("Linear solver/Backend=host")
+
+    @unittest.skipIf(n_gpus() == 0, "no GPU here")
+    def test_each_exchange(self):
+        self.check("Linear solver/Backend=cuda", "Linear solver/GPUs=1")
+        if n_gpus() > 1:
+            for exchange in ("amc", "dc", "dk", "halo", "waiting halo"):
+                said = self.check("Linear solver/Backend=cuda", "Linear solver/GPUs=2", f"Linear solver/GPU exchange={exchange}")
+                self.assertIn(f"and 1 more, exchange {exchange}", said)
+
+    @unittest.skipIf(n_gpus() == 0, "no GPU here")
+    def test_ranks_that_share_a_gpu(self):
+        """One line says so, and the fused time loop is left to those that do not."""
+        shared = ["Linear solver/Backend=cuda", "Linear solver/Device=0"]
+        said = self.check(*shared, ranks=2)
+        self.assertEqual(said.count("ranks share a GPU: ranks 0, 1 have "), 1, said)
+        self.assertNotIn("warning: ranks share", said)
+        self.assertIn("warning: ranks share a GPU", self.check(*shared, "Linear solver/Wait for ghosts=false", ranks=2))
+        self.assertIn("general, since the fused one cannot be used: ranks share a GPU", self.leopard(TINY, *shared, ranks=2))
+
+    @unittest.skipIf(n_gpus() < 2, "needs two GPUs")
+    def test_ranks_that_see_a_gpu_each(self):
+        """As batch systems start them: each counts from 0, and none shares."""
+        command = ["mpirun"]
+        for rank in range(2):
+            command += [*([":"] if rank > 0 else []), "-n", "1", "env", f"CUDA_VISIBLE_DEVICES={rank}", *self.command(TINY, "Linear solver/Backend=cuda", options=["--overwrite"])]
+        result = self.run_command(command)
+        self.assertEqual(result.returncode, 0, result.stdout[-2000:] + result.stderr)
+        self.assertIn("time loop: fused", result.stdout)
+        self.assertNotIn("share a GPU", result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
