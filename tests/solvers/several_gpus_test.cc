@@ -427,7 +427,7 @@ namespace leopard
             }
         }
       BlockAsyncOptions jacobi = o;
-      jacobi.local_iterations  = 1; // tiles begin anew in each slab, and do not matter with one
+      jacobi.local_iterations  = 1; // tiles begin anew in each slab, and do not matter with one, but for the order of sums
       for (const Stencil<double> &stencil : {five_point_stencil(150, 170, 0.3), seven_point_stencil(40, 30, 50, 0.5)})
         {
           const int    n = stencil.n_rows();
@@ -436,7 +436,7 @@ namespace leopard
             {
               Vector x = start;
               make_several_gpus(stencil, jacobi, parts_on_gpus(n_parts, GpuExchange::halo, true))->iterate(x.data(), b.data(), 7);
-              EXPECT_EQ(x, wanted) << n_parts << " slabs of " << n << " rows";
+              EXPECT_LT(largest_difference(x, wanted), 1e-13) << n_parts << " slabs of " << n << " rows";
             }
         }
     }
