@@ -53,8 +53,9 @@ namespace leopard::spectrum
               return norm > 0. ? norm : 0.;
             logs.push_back(logs.back() + std::log(norm));
           }
-        n = static_cast<int>(logs.size()) - 1;
-        return std::exp((logs[n] - logs[n / 2]) / (n - n / 2));
+        n              = static_cast<int>(logs.size()) - 1;
+        const int half = n / 2;
+        return std::exp((logs[n] - logs[half]) / (n - half));
       }
 
       double lower = 0., upper = std::numeric_limits<double>::infinity(); ///< of rho(|B|) (Collatz 1942, Wielandt 1950)

@@ -219,8 +219,8 @@ namespace leopard::spectrum
         x.Av.resize(D.size());
         multiply(x);
         const auto   sums   = products();
-        const double length = std::sqrt(sums[xDx]);
-        quotient            = sums[xAx] / sums[xDx];
+        const double length = std::sqrt(sums[x_d_x]);
+        quotient            = sums[x_a_x] / sums[x_d_x];
         for_rows([&](long i) {
           x.v[i] /= length;
           x.Av[i] /= length;
@@ -233,18 +233,18 @@ namespace leopard::spectrum
         for_rows([&](long i) { r.v[i] = x.Av[i] / D[i] - quotient * x.v[i]; });
         multiply(r);
         const auto sums = products();
-        if (!(sums[rDr] > 1e-28 * sums[xDx])) // it is an eigenvector
+        if (!(sums[r_d_r] > 1e-28 * sums[x_d_x])) // it is an eigenvector
           return false;
-        const int             n    = n_steps > 0 && sums[pDp] > 0. ? 3 : 2;
-        const double          of_r = 1. / std::sqrt(sums[rDr]), of_p = n == 3 ? 1. / std::sqrt(sums[pDp]) : 0.;
+        const int             n    = n_steps > 0 && sums[p_d_p] > 0. ? 3 : 2;
+        const double          of_r = 1. / std::sqrt(sums[r_d_r]), of_p = n == 3 ? 1. / std::sqrt(sums[p_d_p]) : 0.;
         const Eigen::Vector3d unit(1., of_r, of_p);
         Eigen::Matrix3d       a, d;
-        a << sums[xAx], sums[xAr], sums[xAp], sums[xAr], sums[rAr], sums[rAp], sums[xAp], sums[rAp], sums[pAp];
-        d << sums[xDx], sums[xDr], sums[xDp], sums[xDr], sums[rDr], sums[rDp], sums[xDp], sums[rDp], sums[pDp];
+        a << sums[x_a_x], sums[x_a_r], sums[x_a_p], sums[x_a_r], sums[r_a_r], sums[r_a_p], sums[x_a_p], sums[r_a_p], sums[p_a_p];
+        d << sums[x_d_x], sums[x_d_r], sums[x_d_p], sums[x_d_r], sums[r_d_r], sums[r_d_p], sums[x_d_p], sums[r_d_p], sums[p_d_p];
         a = unit.asDiagonal() * a * unit.asDiagonal();
         d = unit.asDiagonal() * d * unit.asDiagonal();
         const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> solver(a.topLeftCorner(n, n), d.topLeftCorner(n, n));
-        if (solver.info() != Eigen::Success || !(solver.eigenvalues()[0] <= quotient + 1e-15 * std::abs(sums[rAr])))
+        if (solver.info() != Eigen::Success || !(solver.eigenvalues()[0] <= quotient + 1e-15 * std::abs(sums[r_a_r])))
           return false; // rounding errors are all that is left
         quotient = solver.eigenvalues()[0];
         ++n_steps;
@@ -265,18 +265,18 @@ namespace leopard::spectrum
     private:
       enum Term
       {
-        xAx,
-        xAr,
-        xAp,
-        rAr,
-        rAp,
-        pAp,
-        xDx,
-        xDr,
-        xDp,
-        rDr,
-        rDp,
-        pDp,
+        x_a_x,
+        x_a_r,
+        x_a_p,
+        r_a_r,
+        r_a_p,
+        p_a_p,
+        x_d_x,
+        x_d_r,
+        x_d_p,
+        r_d_r,
+        r_d_p,
+        p_d_p,
         n_terms
       };
 
@@ -314,18 +314,18 @@ namespace leopard::spectrum
           for (long i = n * part / n_parts; i < n * (part + 1) / n_parts; ++i)
             {
               const double d = D[i], X = x.v[i], R = r.v[i], P = p.v[i], AX = x.Av[i], AR = r.Av[i], AP = p.Av[i];
-              s[xAx] += X * AX;
-              s[xAr] += X * AR;
-              s[xAp] += X * AP;
-              s[rAr] += R * AR;
-              s[rAp] += R * AP;
-              s[pAp] += P * AP;
-              s[xDx] += X * d * X;
-              s[xDr] += X * d * R;
-              s[xDp] += X * d * P;
-              s[rDr] += R * d * R;
-              s[rDp] += R * d * P;
-              s[pDp] += P * d * P;
+              s[x_a_x] += X * AX;
+              s[x_a_r] += X * AR;
+              s[x_a_p] += X * AP;
+              s[r_a_r] += R * AR;
+              s[r_a_p] += R * AP;
+              s[p_a_p] += P * AP;
+              s[x_d_x] += X * d * X;
+              s[x_d_r] += X * d * R;
+              s[x_d_p] += X * d * P;
+              s[r_d_r] += R * d * R;
+              s[r_d_p] += R * d * P;
+              s[p_d_p] += P * d * P;
             }
           parts[part] = s;
         };

@@ -118,8 +118,8 @@ class Signals(Program):
     # fails if the others wait for the values of a rank that is no more
     def test_a_rank_that_dies(self):
         """Out of memory, say. MPI ends the others, within three seconds; the limit is for busy machines."""
-        waiting = ["Linear solver/Method=async", "Mesh/Global refinements=6"]
-        for settings in (waiting, [*waiting, "Linear solver/Wait for ghosts=false"], ["Linear solver/Method=cg", "Linear solver/Preconditioner=jacobi", "Mesh/Global refinements=8"]):
+        waiting = ["Linear solver/Method=async", "Linear solver/Preconditioner=none"]
+        for settings in (waiting, [*waiting, "Linear solver/Wait for ghosts=false"], ["Linear solver/Method=cg", "Linear solver/Preconditioner=jacobi"]):
             for victim in range(2):
                 with self.subTest(f"rank {victim}, {settings}"):
                     process = subprocess.Popen(self.command(LAPLACE, *NEVER, *settings, options=["--overwrite"], ranks=2), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
