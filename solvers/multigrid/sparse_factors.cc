@@ -51,6 +51,8 @@ namespace leopard
 
   void SparseFactors::update(const CrsMatrix<double> &A, bool singular)
   {
+    if (n == 0) // a rank's part of a level that others have, perhaps; Eigen divides by the number of rows
+      return;
     if (matrix.cols() == 0 || n_entries != A.n_entries() || singular != (pinned >= 0))
       set_pattern(A, singular);
     for (std::size_t q = 0; q < source.size(); ++q)
@@ -74,6 +76,8 @@ namespace leopard
 
   void SparseFactors::solve(Eigen::Ref<Eigen::MatrixXd> x, Eigen::Ref<Eigen::MatrixXd> b) const
   {
+    if (n == 0)
+      return;
     remove_means(b);
     if (pinned >= 0)
       b.row(pinned).setZero();

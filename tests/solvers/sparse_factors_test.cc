@@ -48,6 +48,22 @@ namespace
     return {factors->name(), error};
   }
 
+  TEST(SparseFactors, OfNoRows)
+  {
+    CrsMatrix<double> none;
+    none.row_offsets = {0};
+    EXPECT_EQ(solved(none).second, 0.);
+    for (const char *solver : {"direct", "dense"})
+      {
+        MultigridOptions options;
+        options.backend       = Backend::host;
+        options.coarse_solver = solver;
+        const auto coarse     = make_coarse_solver<double>(none, false, options);
+        coarse->update(none, false);
+        coarse->solve(nullptr, nullptr);
+      }
+  }
+
   TEST(SparseFactors, WorkIsThatOfTheFactors)
   {
     const int n = 100; // each column but the last has one entry below the diagonal, and none comes

@@ -209,6 +209,11 @@ namespace leopard
                                         });
           };
           EXPECT_EQ(error_of_all(make), "the fifth cell of the last rank");
+          MultigridHierarchy hierarchy = problem.hierarchy();
+          EXPECT_EQ(error_of_all([&] { PreconditionMultigrid(hierarchy, MultigridOptions()); }), "nothing");
+          if (rank == last)
+            (adaptive ? hierarchy.matrix : hierarchy.levels.back().matrix).values.back() = NAN;
+          EXPECT_NE(error_of_all([&] { PreconditionMultigrid(hierarchy, MultigridOptions()); }).find("multigrid hierarchy, "), std::string::npos);
         }
     }
 
