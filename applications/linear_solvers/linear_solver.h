@@ -2,7 +2,7 @@
 #pragma once
 
 #include "choose_method.h"
-#include "gpus_of_ranks.h"
+#include "gpu_remarks.h"
 #include "judgement.h"
 #include "multigrid_parameters.h"
 

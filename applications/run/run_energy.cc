@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_energy.h"
 
-#include <applications/linear_solvers/gpus_of_ranks.h>
 #include <solvers/base/errors.h>
+#include <solvers/distributed/mpi/gpus_of_ranks.h>
 
 #include <deal.II/base/mpi.h>
 

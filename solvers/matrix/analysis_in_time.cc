@@ -50,7 +50,7 @@ namespace leopard::spectrum
           {
             const double norm = step();
             if (!(norm > 0.) || !std::isfinite(norm))
-              return norm > 0. ? norm : 0.;
+              return norm == 0. ? 0. : std::numeric_limits<double>::infinity(); // what is no number does not converge
             logs.push_back(logs.back() + std::log(norm));
           }
         n              = static_cast<int>(logs.size()) - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <applications/linear_solvers/gpus_of_ranks.h>
+#include <applications/linear_solvers/gpu_remarks.h>
 #include <solvers/distributed/gpus/unlike_gpus.h>
 
 #include <gtest/gtest.h>

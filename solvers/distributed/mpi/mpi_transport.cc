@@ -3,11 +3,9 @@
 
 #include "../../base/together.h"
 #include "../../device/device.h"
-#include "../../device/waiting.h"
 #include "../../exchange/peer_transport.h"
+#include "gpus_of_ranks.h"
 #include "mpi_exchange.h"
-
-#include <set>
 
 namespace leopard
 {
@@ -110,20 +108,6 @@ namespace leopard
       return all == 1;
     }
 
-    /** Whether two ranks of one host have the same GPU. Collective. @throws DeviceError on all ranks. */
-    bool share_gpus(MPI_Comm comm)
-    {
-      std::string own;
-      together([&] { own = device::pci_bus_id(); }, [comm](const std::string &text) { return first_error_in(comm, text); });
-      own.resize(32);
-      std::string all(size_of(comm) * own.size(), '\0');
-      all_gather_in(comm)(own.data(), own.size(), all.data());
-      std::set<std::string> different;
-      for (std::size_t begin = 0; begin < all.size(); begin += own.size())
-        different.insert(all.substr(begin, own.size()));
-      return static_cast<int>(different.size()) < size_of(comm);
-    }
-
     /** Why device arrays travel by messages without a try at another way; empty: there is no reason. Collective. */
     std::string why_staged(MPI_Comm comm, bool staged, SharedGpu shared)
     {
@@ -131,7 +115,7 @@ namespace leopard
         return "as asked for";
       if (!one_host(comm))
         return "the ranks are on several hosts";
-      if (shared == SharedGpu::staged && share_gpus(comm))
+      if (shared == SharedGpu::staged && share_a_gpu(gpus_of_ranks(true, "", comm)))
         return "ranks share a GPU";
       return "";
     }

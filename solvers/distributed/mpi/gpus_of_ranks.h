@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -21,15 +22,14 @@ namespace leopard
     bool same_gpu(const RankGpu &other) const { return !bus_id.empty() && machine == other.machine && bus_id == other.bus_id; }
   };
 
-  /** Of each rank. Collective. @param uses_gpu whether it uses its current device. @param kind of that. */
+  /**
+   * Of each rank. Collective. @param uses_gpu whether it uses its current device. @param kind of that.
+   * @throws DeviceError on all ranks.
+   */
   std::vector<RankGpu> gpus_of_ranks(bool uses_gpu, const std::string &kind, MPI_Comm comm);
 
+  /** The first rank that has the GPU of a lower one; the number of ranks if there is none. */
+  std::size_t first_that_shares(const std::vector<RankGpu> &gpus);
   /** Whether two ranks have the same. */
   bool share_a_gpu(const std::vector<RankGpu> &gpus);
-
-  /**
-   * What a log says of ranks that share a GPU, and of GPUs that are not alike: a line each. @param ranks_wait for one
-   * another's values.
-   */
-  std::vector<std::string> remarks_on(const std::vector<RankGpu> &gpus, bool ranks_wait = true);
 } // namespace leopard
