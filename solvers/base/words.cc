@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdio>
 #include <numeric>
 
@@ -47,6 +48,12 @@ namespace leopard
     char text[40];
     std::snprintf(text, sizeof(text), "%.*g", digits, value);
     return text;
+  }
+
+  std::string radius_text(double radius, int digits)
+  {
+    const std::string text = short_text(radius, digits);
+    return text != "1" || std::abs(1. - radius) < 1e-10 ? text : (radius < 1. ? "1 - " : "1 + ") + short_text(std::abs(1. - radius), 2);
   }
 
   std::string joined(const std::vector<std::string> &words, const std::string &separator, const std::string &last_separator)

@@ -19,6 +19,12 @@ namespace leopard
   std::string short_text(double value, int digits = 6);
 
   /**
+   * A spectral radius for a message: short_text(), but one that these digits would round to 1 by what is between,
+   * "1 - 2.5e-08"; closer than 1e-10 it is 1. Dimensionless.
+   */
+  std::string radius_text(double radius, int digits = 6);
+
+  /**
    * The text of a message with the middle of each very long line left out, and the number of characters there: what it
    * quotes may be 400 kB of a file.
    */

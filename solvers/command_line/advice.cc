@@ -184,7 +184,7 @@ namespace leopard::command_line
   {
     const MatrixAnalysis found = spectrum::analyze_in_time(A, contiguous_blocks(A.n_rows, A.n_rows));
     const bool           fails = result != nullptr && (result->status == SolveStatus::diverged || result->status == SolveStatus::stagnated);
-    return "rho(B) = " + short_text(found.spectral_radius, 6) + ", rho(|B|) = " + short_text(found.spectral_radius_abs, 6) +
+    return "rho(B) = " + radius_text(found.spectral_radius) + ", rho(|B|) = " + radius_text(found.spectral_radius_abs) +
            (below_one(found.spectral_radius_abs) ? ": every schedule converges with omega = 1 and no momentum"
             : below_one(found.spectral_radius)   ? ": Jacobi converges, not every asynchronous schedule need"
                                                  : ": with omega = 1 Jacobi diverges, and so may every schedule") +

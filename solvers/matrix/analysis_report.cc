@@ -23,7 +23,7 @@ namespace leopard
     /** "0.854 (about 15 iterations a digit)" */
     std::string rate(double factor)
     {
-      return short_text(factor) +
+      return radius_text(factor) +
              (factor > 0. && factor < 1. ? " (" + short_text(std::max(1., std::ceil(-1. / std::log10(factor)))) + " iterations a digit)" : "");
     }
 
@@ -86,22 +86,22 @@ namespace leopard
   std::string MatrixAnalysis::verdict() const
   {
     if (below_one(spectral_radius_abs))
-      return "converges for every schedule: rho(|B|) = " + short_text(spectral_radius_abs) +
+      return "converges for every schedule: rho(|B|) = " + radius_text(spectral_radius_abs) +
              " < 1; Jacobi by the factor rho(B) = " + rate(spectral_radius);
     if (below_one(spectral_radius))
       return "Jacobi converges, not every schedule need: rho(B) = " + rate(spectral_radius) +
-             " < 1 <= rho(|B|) = " + short_text(spectral_radius_abs) +
+             " < 1 <= rho(|B|) = " + radius_text(spectral_radius_abs) +
              "; the schedule synchronous with one local iteration converges, and where the chaotic one does not, smaller blocks or fewer local "
              "iterations may help" +
              (is_positive_definite(*this) ? "; faster: " + weights_for(*this) : "");
-    return "neither: rho(B) = " + short_text(spectral_radius) + " and rho(|B|) = " + short_text(spectral_radius_abs) + "; " + remedy(*this);
+    return "neither: rho(B) = " + radius_text(spectral_radius) + " and rho(|B|) = " + radius_text(spectral_radius_abs) + "; " + remedy(*this);
   }
 
   std::string MatrixAnalysis::text() const
   {
     std::string result = "rows, entries:           " + std::to_string(n_rows) + ", " + std::to_string(n_entries) + "\n" +
-                         "symmetric:               " + (symmetric ? "yes" : "no") + "\n" + "rho(B), B = I - D^-1 A:  " + short_text(spectral_radius) +
-                         "\n" + "rho(|B|):                " + short_text(spectral_radius_abs) + "\n";
+                         "symmetric:               " + (symmetric ? "yes" : "no") + "\n" + "rho(B), B = I - D^-1 A:  " + radius_text(spectral_radius) +
+                         "\n" + "rho(|B|):                " + radius_text(spectral_radius_abs) + "\n";
     if (has_eigenvalues)
       result += "eigenvalues of D^-1 A:   " + short_text(smallest_eigenvalue) + " to " + short_text(largest_eigenvalue) +
                 (is_positive_definite(*this) ? ", ratio " + short_text(largest_eigenvalue / smallest_eigenvalue, 4) : "") + "\n";

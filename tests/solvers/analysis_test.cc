@@ -409,6 +409,19 @@ namespace leopard
       expect_words(found.verdict(), {"neither", "not positive definite", "Krylov"});
     }
 
+    // A line of 20000 rows: six digits of its radius are 1.
+    TEST(Verdict, ARadiusBesideOneIsNotSaidToBeOne)
+    {
+      MatrixAnalysis found;
+      found.spectral_radius     = 1. - 2.5e-8;
+      found.spectral_radius_abs = 1. - 1.2e-8;
+      expect_words(found.verdict(), {"rho(|B|) = 1 - 1.2e-08 < 1;", "rho(B) = 1 - 2.5e-08 (9.21034e+07 iterations a digit)"});
+      found.spectral_radius_abs = 1. + 3e-8;
+      expect_words(found.verdict(), {"< 1 <= rho(|B|) = 1 + 3e-08;"});
+      found.spectral_radius = found.spectral_radius_abs = 1. + 2e-16; // singular, up to rounding
+      expect_words(found.verdict(), {"neither: rho(B) = 1 and rho(|B|) = 1;"});
+    }
+
     TEST(Momentum, RefusesEigenvaluesThatAreNotFiniteAndPositive)
     {
       const double infinity = INFINITY, nan = NAN;
