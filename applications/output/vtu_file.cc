@@ -319,7 +319,11 @@ namespace leopard
       VtuPiece          result;
       const std::size_t n_points = count(file, piece, "NumberOfPoints"), n_cells = count(file, piece, "NumberOfCells");
       if (n_points == 0 && n_cells == 0) // a rank without cells
-        return result;
+        {
+          for (const std::string &field : fields)
+            result.fields[field] = {};
+          return result;
+        }
       const ptree &points  = required_array(file, piece, "Points", "");
       result.points        = read_array<double>(file, points, 3 * n_points);
       result.single_points = attribute(points, "type") == "Float32";
@@ -332,7 +336,7 @@ namespace leopard
         read_array<std::uint64_t>(file, required_array(file, piece, "Cells", "connectivity"), n_cells == 0 ? 0 : result.offsets.back());
       for (const std::uint64_t point : result.connectivity)
         if (point >= n_points)
-          file.fail_as_damaged("a cell names the point " + std::to_string(point) + " of " + std::to_string(n_points));
+          file.fail_as_damaged("a cell names the point " + std::to_string(static_cast<std::int64_t>(point)) + " of " + std::to_string(n_points));
       for (const std::string &field : fields)
         {
           const ptree *array = find_array(piece, "PointData", field);

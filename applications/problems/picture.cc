@@ -93,6 +93,10 @@ namespace leopard
             result->pictures.emplace_back();
             continue;
           }
+        if (const auto colon = file.rfind(':'); colon != std::string::npos && !std::filesystem::path(file.substr(0, colon)).extension().empty())
+          throw Error(with_name(name,
+                                "a field is asked of '" + file.substr(0, colon) +
+                                  "'\n  expected: a file whose name ends in .vtu or .pvtu, which alone have fields"));
         try
           {
             result->pictures.push_back(read_picture(result->all_paths.back(), read_file(result->all_paths.back(), comm)));

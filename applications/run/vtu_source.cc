@@ -36,7 +36,8 @@ namespace leopard
   find_fields(const std::vector<std::string> &wanted, const std::vector<std::string> &there, const std::string &where, const std::string &why_wanted)
   {
     const auto missing = [&](const std::string &field) {
-      return where + " has no field '" + field + "'\n  expected: " + why_wanted + "; there are " + joined(there, ", ");
+      return where + " has no field '" + field + "'\n  expected: " + why_wanted + "; there " +
+             (there.empty() ? "is none" : "are " + joined(there, ", "));
     };
     std::vector<unsigned int> result;
     for (const std::string &field : wanted)

@@ -151,14 +151,15 @@ namespace leopard::command_line
     if (found.has_eigenvalues)
       return "the matrix is not positive definite (lambda_1 = " + short_text(found.smallest_eigenvalue, 6) +
              " of D^-1 A), and no relaxation converges for it: " + way_out;
-    if (below_one(found.spectral_radius_abs))
+    if (below_one(found.spectral_radius_abs) || found.is_open)
       return options_for_more_a_block() + (a.method().omega == OmegaRange::one ? "" : "; or --method gauss-seidel") + ". Where that is too slow, " +
              way_out;
     if (below_one(found.spectral_radius))
       return "--schedule synchronous --local-iterations 1 with no --omega and no --momentum converges, by " + rate_text(found.spectral_radius) +
              "; fewer --local-iterations, other --blocks or --method gauss-seidel may. Where that is too slow, " + way_out;
-    return "an --omega below 1, as --omega 0.5 --schedule synchronous --local-iterations 1, helps if all eigenvalues of D^-1 A have positive real "
-           "parts, --l1 if the entries outside the blocks are too large, --method gauss-seidel for some matrices. Where none of these does, " +
+    return "an --omega far enough below 1, as 0.5 or 0.1, with --schedule synchronous --local-iterations 1 helps if all eigenvalues of D^-1 A have "
+           "positive real parts, --l1 if the entries outside the blocks are too large, --method gauss-seidel for some matrices. Where none of these "
+           "does, " +
            std::string(way_out);
   }
 
@@ -173,7 +174,7 @@ namespace leopard::command_line
           given += (given.empty() ? "" : ", ") + std::string(option);
       if (!given.empty() && !a.method().has_blocks && a.method().omega == OmegaRange::damping && below_one(found.spectral_radius))
         return "without " + given + " it converges for this matrix; ";
-      if (given.empty() || !a.method().has_blocks || !below_one(found.spectral_radius_abs))
+      if (given.empty() || !a.method().has_blocks || found.is_open || !below_one(found.spectral_radius_abs))
         return "";
       return "without " + given + " every schedule converges for this matrix (without momentum for every omega below " +
              short_text(largest_asynchronous_omega(found.spectral_radius_abs), 5) + "); ";
@@ -185,9 +186,10 @@ namespace leopard::command_line
     const MatrixAnalysis found = spectrum::analyze_in_time(A, contiguous_blocks(A.n_rows, A.n_rows));
     const bool           fails = result != nullptr && (result->status == SolveStatus::diverged || result->status == SolveStatus::stagnated);
     return "rho(B) = " + radius_text(found.spectral_radius) + ", rho(|B|) = " + radius_text(found.spectral_radius_abs) +
-           (below_one(found.spectral_radius_abs) ? ": every schedule converges with omega = 1 and no momentum"
-            : below_one(found.spectral_radius)   ? ": Jacobi converges, not every asynchronous schedule need"
-                                                 : ": with omega = 1 Jacobi diverges, and so may every schedule") +
+           (found.is_open                          ? ": whether schedules converge with omega = 1 these bounds do not tell"
+            : below_one(found.spectral_radius_abs) ? ": every schedule converges with omega = 1 and no momentum"
+            : below_one(found.spectral_radius)     ? ": Jacobi converges, not every asynchronous schedule need"
+                                                   : ": with omega = 1 Jacobi diverges, and so may every schedule") +
            (found.estimated.empty() ? "" : "\n  estimated: " + found.estimated) +
            "\n  to do: " + (fails && arguments.precision != Precision::double_precision ? "--precision double, which every method has; " : "") +
            (fails ? options_to_leave_out(found, arguments) : "") + what_helps(found, arguments);
@@ -198,6 +200,8 @@ namespace leopard::command_line
     std::string text = status == SolveStatus::iteration_limit && a.has("--max-iterations") ? "more --max-iterations; "
                        : status == SolveStatus::time_limit                                 ? "more --max-seconds; "
                                                                                            : "";
+    if (a.has("--inner-iterations"))
+      text += "more --inner-iterations, or none of them given: then each correction ends by a tolerance; ";
     if (!a.is_automatic && a.method_name == "cg")
       text += "--method gmres where the matrix is not symmetric positive definite; ";
     if (a.is_krylov() && !a.is_automatic)

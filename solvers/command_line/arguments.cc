@@ -327,7 +327,7 @@ namespace leopard::command_line
       if (a.method_name == "direct" || (a.is_krylov() && !a.has_multigrid() && a.precision == Precision::automatic))
         refuse(a, {"--precision"}, words_of_method(a), a.is_krylov() ? "mixed or double" : expected + ", cg, gmres or multigrid");
       if (a.precision == Precision::single)
-        contradiction("--precision single", with, "mixed, automatic or double");
+        contradiction("--precision single", with, a.is_krylov() && !a.has_multigrid() ? "mixed or double" : "mixed, automatic or double");
       if (a.method_name != "automatic")
         refuse(a, {"--test-every"}, with, expected);
       if (a.momentum_from_matrix || a.omega_is_tau)
@@ -367,6 +367,9 @@ namespace leopard::command_line
       if (a.async.l1_weights && (a.momentum_from_matrix || a.omega_is_tau))
         contradiction(
           "--l1", a.omega_is_tau ? "--omega tau" : "--momentum automatic", "numbers, as the eigenvalues of D^-1 A do not apply to l1 weights");
+      if (const TwoStage kind = a.async.two_stage;
+          a.momentum_from_matrix && kind != TwoStage::automatic && kind != TwoStage::synchronous && kind != TwoStage::block)
+        contradiction("--momentum automatic", "--two-stage " + to_string(kind), "no momentum, or --two-stage synchronous or block");
       if (a.async.overlap == Overlap::none)
         refuse(a, {"--overlap-percent", "--overlap-level"}, "no overlap", "--overlap uniform, upward or downward with it");
       if (a.async.overlap != Overlap::none && a.shape == BlockShape::metis)

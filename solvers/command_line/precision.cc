@@ -147,7 +147,9 @@ namespace leopard::command_line
         take_out(about.null_space, x);
         std::string text = std::to_string(found.n_corrections) + " corrections" + (found.inner_iterations.empty() ? "" : " of ");
         SolveResult result;
-        result.status             = status_of(found.reason);
+        result.status = status_of(found.reason);
+        if (found.reason == RefinementReason::no_progress && found.relative_residual < 1.) // smaller than at first
+          result.status = SolveStatus::stagnated;
         result.seconds            = stopwatch.seconds();
         result.initial_residual   = found.history.front();
         result.final_residual     = found.residual;

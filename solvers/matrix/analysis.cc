@@ -6,6 +6,7 @@
 #include "../base/stopwatch.h"
 #include "crs_matrix.h"
 #include "eigenvalues.h"
+#include "symmetrized.h"
 
 #include <algorithm>
 #include <cmath>
@@ -196,9 +197,11 @@ namespace leopard
   MatrixAnalysis spectrum::analyze_within(const CrsMatrix<double> &A, const Blocks &blocks, double max_seconds)
   {
     constexpr double tolerance = 1e-4;
+    constexpr int    few_rows  = 64; // of which all eigenvalues are computed
     const Stopwatch  stopwatch;
-    const auto       left   = [&] { return max_seconds - stopwatch.seconds(); };
-    MatrixAnalysis   result = analysis_without_eigenvalues(A, blocks);
+    const auto       left                  = [&] { return max_seconds - stopwatch.seconds(); };
+    MatrixAnalysis   result                = analysis_without_eigenvalues(A, blocks);
+    const bool       is_own_absolute_value = row_without_positive_diagonal(A) < 0 && is_nonnegative_iteration(A);
     if (result.has_eigenvalues)
       {
         const ExtremeEigenvalues eigenvalues = extreme(A, tolerance, left());
@@ -207,10 +210,11 @@ namespace leopard
         result.spectral_radius               = std::max(std::abs(1. - eigenvalues.smallest), std::abs(1. - eigenvalues.largest));
       }
     else
-      result.spectral_radius = radius(A, tolerance, left());
-    result.spectral_radius_abs = result.has_eigenvalues && is_nonnegative_iteration(A)
-                                   ? result.spectral_radius
-                                   : std::max(result.spectral_radius, radius_abs(A, result.symmetric, tolerance, left()));
+      result.spectral_radius = is_own_absolute_value ? radius_abs(A, result.symmetric, tolerance, left()) : radius(A, tolerance, left());
+    result.spectral_radius_abs =
+      is_own_absolute_value ? result.spectral_radius : std::max(result.spectral_radius, radius_abs(A, result.symmetric, tolerance, left()));
+    if (!result.symmetric && A.n_rows > few_rows && result.spectral_radius_abs > 0. && !symmetrized(A))
+      result.estimated = "rho(B) and rho(|B|) by Arnoldi's method, which is off by some percent where the matrix is far from normal";
     return result;
   }
 

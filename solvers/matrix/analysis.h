@@ -71,11 +71,12 @@ namespace leopard
     bool        has_eigenvalues     = false;                       ///< whether the next two are known: symmetric with positive diagonal
     double      smallest_eigenvalue = 0., largest_eigenvalue = 0.; ///< of D^-1 A
     Theta       theta;
-    std::string estimated; ///< which numbers are bounds or estimates, and how good; empty: none
+    std::string estimated;       ///< which numbers are bounds or estimates, and how good; empty: none
+    bool        is_open = false; ///< whether these bounds do not tell if rho(|B|) is below 1
 
     /**
-     * "converges for every schedule", "Jacobi converges, not every schedule need", or "neither": with the numbers and
-     * what to do.
+     * "converges for every schedule", "Jacobi converges, not every schedule need", "neither", or "not known": with the
+     * numbers and what to do.
      */
     std::string verdict() const;
     /** All of it, a line each. */
@@ -83,8 +84,9 @@ namespace leopard
   };
 
   /**
-   * rho(B) and rho(|B|) to about 1e-4: by Lanczos where A is symmetric, by Arnoldi (Spectra) where not. @throws
-   * InvalidInput, ConvergenceFailure.
+   * rho(B) and rho(|B|) to about 1e-4: by Lanczos where A is symmetric or similar to a symmetric matrix by a scaling,
+   * by Arnoldi (Spectra) where not, which may be off by more, as `estimated` says. @throws InvalidInput,
+   * ConvergenceFailure.
    */
   MatrixAnalysis analyze(const CrsMatrix<double> &A, const Blocks &blocks);
 

@@ -7,6 +7,7 @@
 #include "../base/words.h"
 #include "crs_matrix.h"
 #include "eigenvalues.h"
+#include "symmetrized.h"
 
 #include <algorithm>
 #include <cmath>
@@ -122,6 +123,7 @@ namespace leopard::spectrum
       return A;
     }
 
+    /** Of a symmetric A, or of one whose `symmetrized` form A is. */
     void estimate_of_symmetric(const CrsMatrix<double> &A, double seconds, MatrixAnalysis &result)
     {
       constexpr double tolerance = 1e-2;
@@ -137,10 +139,17 @@ namespace leopard::spectrum
 
     void estimate_of_others(const CrsMatrix<double> &A, double seconds, MatrixAnalysis &result)
     {
+      if (row_without_positive_diagonal(A) < 0)
+        if (const auto similar = symmetrized(A))
+          {
+            estimate_of_symmetric(*similar, seconds, result);
+            return;
+          }
       PowerSteps   of_absolute(A, true);
       const double growth = of_absolute.take(0.5 * seconds) - 1.; // of |B| + I
       const double lower = of_absolute.lower, upper = of_absolute.upper;
       // what is certain counts: whether it is below 1
+      result.is_open             = !(upper < 1.) && !(lower >= 1.);
       result.spectral_radius_abs = upper < 1. ? upper : lower >= 1. ? lower : std::clamp(growth, lower, upper);
       std::string of_radius      = "the same";
       result.spectral_radius     = result.spectral_radius_abs;

@@ -66,7 +66,8 @@ namespace leopard
       if (found.has_eigenvalues)
         return "the matrix is not positive definite (lambda_1 = " + short_text(found.smallest_eigenvalue) +
                "), so that no omega converges: take a Krylov method, GMRES or MINRES";
-      return "an omega below 1 helps if all eigenvalues of D^-1 A have positive real parts, l1_weights if the off-block entries are too large; "
+      return "an omega far enough below 1 helps if all eigenvalues of D^-1 A have positive real parts, l1_weights if the off-block entries are too "
+             "large; "
              "otherwise take a Krylov method (GMRES) with this relaxation as its preconditioner";
     }
   } // namespace
@@ -85,6 +86,10 @@ namespace leopard
 
   std::string MatrixAnalysis::verdict() const
   {
+    if (is_open)
+      return "not known, as the bounds of rho(|B|) are on both sides of 1: a run shows whether it converges; the schedule synchronous with one local "
+             "iteration does if rho(B) < 1, about " +
+             radius_text(spectral_radius) + " by its estimate";
     if (below_one(spectral_radius_abs))
       return "converges for every schedule: rho(|B|) = " + radius_text(spectral_radius_abs) +
              " < 1; Jacobi by the factor rho(B) = " + rate(spectral_radius);
@@ -100,15 +105,17 @@ namespace leopard
   std::string MatrixAnalysis::text() const
   {
     std::string result = "rows, entries:           " + std::to_string(n_rows) + ", " + std::to_string(n_entries) + "\n" +
-                         "symmetric:               " + (symmetric ? "yes" : "no") + "\n" + "rho(B), B = I - D^-1 A:  " + radius_text(spectral_radius) +
-                         "\n" + "rho(|B|):                " + radius_text(spectral_radius_abs) + "\n";
+                         "symmetric:               " + (symmetric ? "yes" : "no") + "\n" +
+                         "rho(B), B = I - D^-1 A:  " + radius_text(spectral_radius) + "\n" +
+                         "rho(|B|):                " + radius_text(spectral_radius_abs) + "\n";
     if (has_eigenvalues)
       result += "eigenvalues of D^-1 A:   " + short_text(smallest_eigenvalue) + " to " + short_text(largest_eigenvalue) +
                 (is_positive_definite(*this) ? ", ratio " + short_text(largest_eigenvalue / smallest_eigenvalue, 4) : "") + "\n";
     const double bound = largest_asynchronous_omega(spectral_radius_abs);
     result += "omega, asynchronous:     " +
-              (bound > 0. ? "every schedule converges below 2 / (1 + rho(|B|)) = " + short_text(bound)
-                          : std::string("no omega makes every schedule converge, as rho(|B|) >= 1")) +
+              (is_open      ? std::string("not known, as the bounds of rho(|B|) are on both sides of 1")
+               : bound > 0. ? "every schedule converges below 2 / (1 + rho(|B|)) = " + short_text(bound)
+                            : std::string("no omega makes every schedule converge, as rho(|B|) >= 1")) +
               "\n";
     result += "theta (diagonal / rest): " + short_text(theta.minimum, 4) + " to " + short_text(theta.maximum, 4) +
               " over the rows; block / off-block part " + short_text(theta.ratio, 4) + " in all, " + ratios_of_blocks(theta) + "\n";

@@ -6,6 +6,7 @@
 #include "../base/thread_pool.h"
 #include "crs_matrix.h"
 #include "own_columns.h"
+#include "symmetrized.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wuse-after-free" // GCC 12 is wrong about what it inlines of Eigen
@@ -402,6 +403,12 @@ namespace leopard::spectrum
   {
     if (is_triangular_in_some_order(A))
       return 0.;
+    if (A.n_rows > n_dense && row_without_positive_diagonal(A) < 0)
+      if (const auto similar = symmetrized(A))
+        {
+          const ExtremeEigenvalues of_both = extreme(*similar, tolerance, max_seconds);
+          return std::max(std::abs(1. - of_both.smallest), std::abs(1. - of_both.largest));
+        }
     const std::vector<double> diagonal = diagonal_of(A);
     const CrsMatrix<double>   B        = transformed(A, [&](int i, int j, double value) { return i == j ? 0. : -value / diagonal[i]; });
     if (A.n_rows <= n_dense)
@@ -414,6 +421,9 @@ namespace leopard::spectrum
   {
     if (is_triangular_in_some_order(A))
       return 0.;
+    if (!symmetric && A.n_rows > n_dense)
+      if (const auto similar = symmetrized(A))
+        return radius_abs(*similar, true, tolerance, max_seconds);
     // the similar matrix |D|^-1/2 |A - D| |D|^-1/2 is symmetric if A is
     const std::vector<double> diagonal = diagonal_of(A);
     const CrsMatrix<double>   M        = transformed(A, [&](int i, int j, double value) {

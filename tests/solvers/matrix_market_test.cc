@@ -347,7 +347,7 @@ namespace leopard
       return lines;
     }
 
-    std::string joined(const std::string &banner, int n, const std::vector<std::string> &lines, std::size_t n_announced)
+    std::string text_of(const std::string &banner, int n, const std::vector<std::string> &lines, std::size_t n_announced)
     {
       std::string text = banner + std::to_string(n) + " " + std::to_string(n) + " " + std::to_string(n_announced) + "\n";
       for (const std::string &line : lines)
@@ -364,7 +364,7 @@ namespace leopard
           const std::size_t        n     = lines.size();
           lines[n / 3].insert(0, "\n  \n");
           lines[n / 2].insert(lines[n / 2].size() - 1, "  \r");
-          const std::string text = joined(is_symmetric ? symmetric : general, A.n_rows, lines, n);
+          const std::string text = text_of(is_symmetric ? symmetric : general, A.n_rows, lines, n);
           ASSERT_GT(text.size(), 4u << 16);
           expect_equal(parse(text), A);
           expect_equal(read_matrix_market(write("plain.mtx", text)), A);
@@ -378,7 +378,7 @@ namespace leopard
       const std::vector<std::string> lines  = lines_in_any_order(A, false);
       const std::size_t              n      = lines.size();
       const auto                     expect = [&](const std::vector<std::string> &changed, std::size_t announced, const std::string &says) {
-        const std::string found = message([&] { parse(joined(general, A.n_rows, changed, announced)); });
+        const std::string found = message([&] { parse(text_of(general, A.n_rows, changed, announced)); });
         EXPECT_NE(found.find(says), std::string::npos) << found;
       };
       for (const std::size_t at : {std::size_t(0), n / 2, n - 1})

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symmetrized.h"
+
+#include "own_columns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace leopard::spectrum
+{
+  namespace
+  {
+    /** Whether all entries have finite logarithms. */
+    bool has_numbers(const CrsMatrix<double> &A)
+    {
+      return std::all_of(A.values.begin(), A.values.end(), [](double value) { return std::abs(value) > 0. && std::isfinite(value); });
+    }
+
+    /** log |a_ij / a_ji| / 2 in the place of each entry; empty if an entry has no mirror image of the same sign. */
+    std::vector<double> half_log_ratios(const CrsMatrix<double> &A, const CrsMatrix<double> &transposed)
+    {
+      std::vector<double> result(A.values.size());
+      if (A.row_offsets != transposed.row_offsets || A.columns != transposed.columns)
+        return {};
+      for (std::size_t p = 0; p < result.size(); ++p)
+        {
+          if (std::signbit(A.values[p]) != std::signbit(transposed.values[p]))
+            return {};
+          result[p] = 0.5 * (std::log(std::abs(A.values[p])) - std::log(std::abs(transposed.values[p])));
+        }
+      return result;
+    }
+
+    /**
+     * The logarithms of T, from row to row along the entries. @param ratios half_log_ratios(). @return whether all
+     * entries agree with them.
+     */
+    bool find_scaling(const CrsMatrix<double> &A, const std::vector<double> &ratios)
+    {
+      constexpr double    rounding = 1e-9, unknown = std::numeric_limits<double>::infinity();
+      std::vector<double> logs(A.n_rows, unknown);
+      std::vector<int>    rows;
+      for (int first = 0; first < A.n_rows; ++first)
+        {
+          if (logs[first] != unknown)
+            continue;
+          logs[first] = 0.;
+          rows.assign(1, first);
+          for (std::size_t next = 0; next < rows.size(); ++next)
+            for (int i = rows[next], p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              {
+                const double wanted = logs[i] - ratios[p];
+                double      &log_j  = logs[A.columns[p]];
+                if (log_j == unknown)
+                  {
+                    log_j = wanted;
+                    rows.push_back(A.columns[p]);
+                  }
+                else if (!(std::abs(log_j - wanted) <= rounding * (1. + std::abs(wanted))))
+                  return false;
+              }
+        }
+      return true;
+    }
+  } // namespace
+
+  std::optional<CrsMatrix<double>> symmetrized(const CrsMatrix<double> &A)
+  {
+    const CrsMatrix<double> transposed = transpose(without_zeros(A.n_columns > A.n_rows ? own_columns(A) : A));
+    CrsMatrix<double>       result     = transpose(transposed); // with rows in order, as the other
+    if (!has_numbers(result))
+      return std::nullopt;
+    const std::vector<double> ratios = half_log_ratios(result, transposed);
+    if (ratios.empty() || !find_scaling(result, ratios))
+      return std::nullopt;
+    for (std::size_t p = 0; p < ratios.size(); ++p)
+      result.values[p] = std::copysign(std::sqrt(std::abs(result.values[p])) * std::sqrt(std::abs(transposed.values[p])), result.values[p]);
+    return result;
+  }
+} // namespace leopard::spectrum
