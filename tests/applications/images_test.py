@@ -158,6 +158,22 @@ class Images(Program):
             end = sorted((self.folder / "output/writes/solution").glob("*.pvtu"))[-1]
             self.assertLess(self.error_at_nodes(f"{end.relative_to(self.folder)}: u", exact, *domain, "Mesh/Global refinements=3"), most)
 
+    def test_pieces_without_cells(self):
+        """A rank without cells writes a piece without them; it says nothing, wherever it stands."""
+        points, cells, types, fields = plane(3, False)
+        self.write_bytes("full.vtu", vtu(points, cells, types, fields, ASCII))
+        self.write_bytes("none.vtu", vtu([], [], [], {name: [] for name in fields}, ASCII))
+        for order in (("full", "none"), ("none", "full")):
+            pieces = "".join(f'<Piece Source="{name}.vtu"/>' for name in order)
+            self.write_bytes("both.pvtu", f'<VTKFile type="PUnstructuredGrid"><PUnstructuredGrid>{pieces}</PUnstructuredGrid></VTKFile>'.encode())
+            tiny = self.write("tiny.prm", TINY.read_text())
+            values = []
+            for source in ("full.vtu", "both.pvtu"):
+                self.leopard(tiny, f"Turing/Images=old: {source}: u", "Turing/gamma=50*old", "Run/Directory=output/" + source)
+                values.append(self.statistics(source))
+            self.assertEqual(values[0], values[1])
+            self.leopard(tiny, "Turing/Initial values from=" + str(self.folder / "both.pvtu"), "Run/Directory=output/from")
+
     def test_coefficients_that_are_fields(self):
         """As the expression that the field is: in both time loops, for the reaction, its constants and diffusion."""
         points, cells, types, fields = plane(4, False)
@@ -183,11 +199,12 @@ class Images(Program):
         nan = dict(fields, u=[float("nan") if i == 5 else value for i, value in enumerate(fields["u"])])
         for name, content in (("small.vtu", vtu(*plane(3, False, size=0.5), ASCII)), ("nan.vtu", vtu(points, cells, types, nan, ASCII)), ("good.vtu", vtu(points, cells, types, fields, ASCII)),
                               ("half.vtu", vtu(points, cells, types, fields, ASCII)[:300]), ("lines.vtu", vtu(points, [cell[:2] for cell in cells], [3] * len(cells), fields, ASCII)),
-                              ("gone.pvtu", b'<VTKFile type="PUnstructuredGrid"><PUnstructuredGrid><Piece Source="gone.vtu"/></PUnstructuredGrid></VTKFile>')):
+                              ("none.vtu", vtu([], [], [], {"u": []}, ASCII)), ("gone.pvtu", b'<VTKFile type="PUnstructuredGrid"><PUnstructuredGrid><Piece Source="gone.vtu"/></PUnstructuredGrid></VTKFile>')):
             self.write_bytes(name, content)
         self.invalid([(tiny, [f"Turing/Images=old: {file}", "Turing/gamma=old"], ["'Turing/Images', old: ", *says]) for file, says in (
             ("good.vtu", ["good.vtu' has no field 'old'", "NAME: FILE: FIELD with a field of the file; there are u, other"]), ("good.vtu: w", ["has no field 'w'"]), ("missing.vtu: u", ["missing.vtu"]),
-            ("half.vtu: u", ["is no whole XML file"]), ("lines.vtu: u", ["has no cells of dimension 2"]), ("gone.pvtu: u", ["gone.vtu"]))])
+            ("half.vtu: u", ["is no whole XML file"]), ("lines.vtu: u", ["has no cells of dimension 2"]), ("gone.pvtu: u", ["gone.vtu"]),
+            ("none.vtu: u", ["none.vtu' has no cells of dimension 2"]), ("legacy.vtk: u", ["a field is asked of 'legacy.vtk'", "ends in .vtu or .pvtu"]))])
         for file, says in (("small.vtu: u", ["'Turing/Images', old, is ", "small.vtu, and 208 of 289 nodes of the mesh lie outside of its cells, for example (0.5", "they reach from (0, 0) to (0.5, 0.5)"]),
                            ("nan.vtu: u", ["'Turing/Images', old, is ", "nan.vtu, where u is nan at ("])):
             for ranks in (1, 2):

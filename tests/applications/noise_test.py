@@ -79,6 +79,11 @@ class Noise(Program):
         other = self.masses(field="v")
         self.assertLess(max(other) - min(other), 1e-9, "v has no noise")
 
+    def test_meshes_whose_places_are_not_told_apart_are_refused(self):
+        error = self.leopard(self.file, "Mesh/Upper corner=2e-8", fails=True)
+        for words in ("'Turing/Noise ...' is given", "the shortest edge of the mesh is 2.5e-09", "edges of 1e-08 at least"):
+            self.assertIn(words, error)
+
     def test_drift_is_implicit_and_noise_that_of_the_step(self):
         # the same numbers in both runs: M_n+1 (1 + dt) = M_n + (the step of the walk)
         walk, decay = ([4.0] + self.masses(f"Turing/Reaction u={reaction}", "Time stepping/End time=1") for reaction in ("0", "-u"))

@@ -1858,6 +1858,7 @@ class BadInput(Program):
         for options, says in ((["--method", "jacobi", "--momentum"], ["--momentum", "--method jacobi"]), (["--method", "sor", "--blocks", "metis"], "--blocks"),
                               (["--method", "gauss-seidel", "--omega", "1.5"], "--method sor"), (["--method", "chebyshev", "--omega", "1"], "--omega"),
                               (["--method", "ssor", "--omega", "tau"], "--omega tau"), (["--momentum", "automatic", "--omega", "1"], "--omega is given with --momentum automatic"),
+                              (["--momentum", "automatic", "--two-stage", "outer"], "--momentum automatic is given with --two-stage outer"),
                               (["--l1", "--omega", "tau"], "--l1"), (["--overlap-percent", "10"], "--overlap-percent"), (["--overlap-level", "1"], "--overlap-level"), (["--overlap", "uniform", "--blocks", "metis"], "--overlap"),
                               (["--seed", "3"], "--schedule replay"), (["--schedule", "replay", "--threads", "2"], "--threads"),
                               (["--backend", "reference", "--threads", "2"], "--threads"), (["--backend", "host", "--execution", "persistent"], "--execution"),
