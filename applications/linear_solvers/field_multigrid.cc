@@ -3,6 +3,7 @@
 
 #include <applications/base/log.h>
 #include <solvers/base/errors.h>
+#include <solvers/dealii/index_sets.h>
 #include <solvers/dealii/krylov_coarse_solver.h>
 #include <solvers/distributed/mpi/gathered_coarse_solver.h>
 #include <solvers/relaxation/diagonal.h>
@@ -19,6 +20,8 @@ namespace leopard
 
   namespace
   {
+    constexpr double stencil_tolerance = 1e-11; ///< see find_stencil()
+
     /** The rows and columns of one field. Entries keep their order. */
     LocalMatrix field_matrix(LocalMatrix all, const Field &field)
     {
@@ -146,9 +149,15 @@ namespace leopard
   {
     if (multigrid != nullptr)
       keep_definite(multigrid->n_levels());
-    if (update_stencil_form())
-      return true;
-    if (!hierarchy && make_stencil_form())
+    if (update_found())
+      {
+        set_form_of_stencil();
+        if (for_user([&] { return multigrid->update_values(*found); }))
+          return true;
+        if (make_stencil_form())
+          return false;
+      }
+    else if (!hierarchy && find_stencil_form() && make_stencil_form())
       return false;
     if (!hierarchy) // what is no stencil once seldom becomes one
       {
@@ -183,50 +192,127 @@ namespace leopard
         matrix.matrix.values[diagonal[i]] -= 2. * beyond;
   }
 
-  bool FieldMultigrid::update_stencil_form()
+  bool FieldMultigrid::update_found()
   {
-    return found && update_stencil(*found, matrix.matrix) && for_user([&] {
-             set_form_of_stencil();
-             return multigrid->update_values(*found);
-           });
+    return found && update_stencil(*found, matrix.matrix, stencil_tolerance, of_ranks);
   }
 
   void FieldMultigrid::set_form_of_stencil()
   {
-    form = found->deviation == 0. ? "stencil, equal to the matrix" : "stencil, equal to the matrix up to " + format("%.1e", found->deviation);
+    form = of_ranks.communication == nullptr ? "stencil" : "stencil on slabs of " + std::to_string(Utilities::MPI::n_mpi_processes(comm)) + " ranks";
+    form += ", equal to the matrix" + (found->deviation == 0. ? "" : " up to " + format("%.1e", found->deviation));
     const SmootherOptions &smoother = parameters.multigrid.options.smoother;
     if (parameters.smoother().has_blocks && (smoother.block_async.block_size != BlockAsyncOptions().block_size ||
                                              smoother.block_shape != BlockShape::tiles || smoother.moving_blocks != MovingBlocksChoice::automatic))
       form += " (with tiles of its own: 'Linear solver/Block size', 'Multigrid/Block shape' and 'Multigrid/Blocks move' are for stored matrices)";
   }
 
-  bool FieldMultigrid::make_stencil_form()
+  bool FieldMultigrid::refuse_stencil(const std::string &what, const std::string &why, const std::string &expected)
+  {
+    found.reset();
+    if (parameters.multigrid.form == "stencil")
+      throw Error("'Multigrid/Form' is stencil, but " + what + why + "\n  expected: " + expected + "; or the form stored or automatic");
+    form = "stored matrices (no stencil: " + why + ")";
+    return false;
+  }
+
+  bool FieldMultigrid::refuse_slabs(const std::string &why)
+  {
+    return refuse_stencil("",
+                          "slabs of " + std::to_string(Utilities::MPI::n_mpi_processes(comm)) +
+                            " ranks cannot do it: " + why.substr(0, why.find('\n')),
+                          "one rank, or what slabs can do (doc/scaling.md)");
+  }
+
+  DistributedStencilOptions FieldMultigrid::options_of_slabs() const
+  {
+    DistributedStencilOptions options;
+    options.multigrid = parameters.multigrid.options;
+    if (options.multigrid.backend == Backend::host) // where 2^18 unknowns, which each rank would have, are much work
+      options.gather_below = 1 << 14;
+    if (const int n_levels = static_cast<int>(parameters.multigrid.n_levels); n_levels > 1) // of which the last one is gathered
+      options.gather_below = std::max(options.gather_below, found->stencil.n_rows() >> std::min(31, found->stencil.dim() * (n_levels - 1)));
+    return options;
+  }
+
+  std::string FieldMultigrid::why_no_slabs() const
+  {
+    const MultigridParameters &wanted = parameters.multigrid;
+    if (wanted.coarse_solver == "cg" || wanted.coarse_solver == "amg")
+      return "'Multigrid/Coarse solver' is " + wanted.coarse_solver;
+    if (wanted.n_levels == 1)
+      return "'Multigrid/Levels' is 1";
+    if (parameters.cycle_arithmetic() == Arithmetic::single_precision && !parameters.chose_single)
+      return std::string(parameters.method == "multigrid" ? "'Linear solver/Precision' is mixed" : "'Multigrid/Precision' is single") +
+             ", and its cycles are in double precision";
+    try
+      {
+        DistributedStencilOptions options;
+        options.multigrid = wanted.options;
+        options.validate();
+      }
+    catch (const InvalidInput &error)
+      {
+        return error.what();
+      }
+    return "";
+  }
+
+  bool FieldMultigrid::find_stencil_form()
   {
     const MultigridParameters &wanted  = parameters.multigrid;
-    const unsigned int         n_ranks = Utilities::MPI::n_mpi_processes(comm);
+    const int                  n_ranks = static_cast<int>(Utilities::MPI::n_mpi_processes(comm));
     if (wanted.form == "stored" || wanted.options.sixteen_bits)
       {
         form = wanted.options.sixteen_bits ? "stored matrices, rounded to 16 bits beside the diagonal" : "stored matrices";
         return false;
       }
-    std::string why_not = "the program runs on " + std::to_string(n_ranks) + " ranks";
-    found.reset();
-    if (n_ranks == 1)
-      found = find_stencil(matrix.matrix, nodes, levels.dimension(), &why_not);
-    if (!found && wanted.form == "stencil")
-      throw Error("'Multigrid/Form' is stencil, but the matrix is not one: " + why_not +
-                  "\n  expected: one rank, a uniform mesh of a box, constant coefficients, and values prescribed on the whole boundary; or the form "
-                  "stored or automatic");
-    if (!found)
+    if (n_ranks > 1)
       {
-        form = "stored matrices (no stencil: " + why_not + ")";
-        return false;
+        if (const std::string why = why_no_slabs(); !why.empty())
+          return refuse_slabs(why);
+        const OwnRange own = own_range(matrix.owned, comm);
+        ghosts             = std::make_unique<GhostExchange<double>>(own, numbers_of(matrix.ghosts), comm);
+        of_ranks           = {ghosts.get(), own.first()};
       }
+    std::string why_not;
+    found = find_stencil(matrix.matrix, nodes, levels.dimension(), &why_not, stencil_tolerance, of_ranks);
+    if (!found)
+      return refuse_stencil(
+        "the matrix is not one: ", why_not, "a uniform mesh of a box, constant coefficients, and values prescribed on the whole boundary");
+    if (n_ranks == 1)
+      return true;
+    try
+      {
+        DistributedStencilMultigrid::own_planes(found->stencil, 0, n_ranks, options_of_slabs());
+      }
+    catch (const InvalidInput &error) // the same on all ranks
+      {
+        return refuse_slabs(error.what());
+      }
+    if (parameters.cycle_arithmetic() == Arithmetic::single_precision)
+      throw NeedsDouble("multigrid in double precision, which stencils on several ranks have");
+    return true;
+  }
+
+  bool FieldMultigrid::make_stencil_form()
+  {
+    const MultigridParameters &wanted = parameters.multigrid;
     set_form_of_stencil();
     multigrid.reset(); // the memory is needed for the new one
+    if (of_ranks.communication != nullptr)
+      try
+        {
+          multigrid = std::make_unique<PreconditionMultigrid>(*found, comm, static_cast<int>(wanted.n_levels), options_of_slabs(), field);
+          return true;
+        }
+      catch (const InvalidInput &error) // of all ranks
+        {
+          return refuse_slabs(error.what());
+        }
     return for_user([&] {
       std::unique_ptr<CoarseSolver<double>> coarse;
-      int                                   n_levels = wanted.n_levels;
+      int                                   n_levels = static_cast<int>(wanted.n_levels);
       if (wanted.coarse_solver == "cg" || wanted.coarse_solver == "amg")
         {
           const std::vector<StencilGrid> grids = stencil_levels(found->stencil, n_levels);

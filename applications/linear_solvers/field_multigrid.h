@@ -4,7 +4,10 @@
 #include "linear_solver.h"
 
 #include <applications/discretization/level_source.h>
+#include <solvers/base/errors.h>
 #include <solvers/dealii/precondition_multigrid.h>
+#include <solvers/distributed/mpi/ghost_exchange.h>
+#include <solvers/distributed/stencil/distributed_stencil_multigrid.h>
 #include <solvers/multigrid/find_stencil.h>
 
 #include <memory>
@@ -15,6 +18,15 @@
 namespace leopard
 {
   /**
+   * Thrown on all ranks where the stencil form can be had, but not in single precision, which the program has chosen.
+   */
+  class NeedsDouble : public Error
+  {
+  public:
+    using Error::Error;
+  };
+
+  /**
    * Multigrid for one field of a matrix A, which is what the discretization made of diffusion and absorption, K, when
    * this is made. When A's values change later, what A has beyond K acts at the nodes (reaction, lumped mass; of a
    * consistent mass its row sums) and is handed down to the levels as a quantity that is integrated is: d_(l-1) = R_l
@@ -23,12 +35,15 @@ namespace leopard
    * Patterns, transfers and orders are made once; new values are copied into them.
    *
    * The form is stored or stencil, as section "Multigrid" says. On the finest level it is A's field itself in either
-   * form, but for keep_definite().
+   * form, but for keep_definite(). On several ranks a stencil is shared out in slabs (DistributedStencilMultigrid), and
+   * new values make it anew.
    */
   class FieldMultigrid
   {
   public:
-    /** Keeps references. Collective. @throws Error for what cannot be had: levels, form, coarse solver. */
+    /**
+     * Keeps references. Collective. @throws Error for what cannot be had: levels, form, coarse solver; NeedsDouble.
+     */
     FieldMultigrid(const LinearSolverParameters &parameters, const HostMatrix &A, const Field &field, LevelSource &levels, MPI_Comm comm);
 
     /**
@@ -55,10 +70,24 @@ namespace leopard
     void copy_values();
     /** The multigrid for the field's matrix as it is now. */
     bool update_form();
-    /** The stencil form's new values, if it is one and stays it. */
-    bool update_stencil_form();
+    /** Whether the stencil, if there is one, stays one with the new values, which it takes. */
+    bool update_found();
     void set_form_of_stencil();
+    /** Whether the form is to be that of a stencil, and there is one. @throws Error, NeedsDouble. */
+    bool find_stencil_form();
+    /** Why a stencil, if there is one, cannot be shared out among the ranks with these parameters; empty: it can. */
+    std::string why_no_slabs() const;
+    /** What slabs are made with, of what was found. */
+    DistributedStencilOptions options_of_slabs() const;
+    /** @return whether the stencil that was found can be made multigrid of: on one rank it can. @throws Error. */
     bool make_stencil_form();
+    /**
+     * The form is stored, as there is no stencil. @param what said before `why` in the error. @return false. @throws
+     * Error if one is asked for.
+     */
+    bool refuse_stencil(const std::string &what, const std::string &why, const std::string &expected);
+    /** The same, as it cannot be shared out among the ranks. */
+    bool refuse_slabs(const std::string &why);
     bool update_stored_form();
     void make_hierarchy();
     /** @return whether the finest level has the pattern that it had. */
@@ -81,6 +110,9 @@ namespace leopard
     std::vector<double>           stiffness; ///< values of K, entry by entry
     const std::vector<int>        diagonal;  ///< of each row the number of its diagonal entry
     const std::vector<double>     nodes;
+
+    std::unique_ptr<const GhostExchange<double>> ghosts;   ///< of matrix, where several ranks look for a stencil
+    RowsOfRanks                                  of_ranks; ///< likewise
 
     std::optional<FoundStencil> found; ///< stencil form
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "field_multigrid.h"
 #include "implementation.h"
 
 #include <applications/base/log.h>
@@ -122,11 +123,14 @@ namespace leopard
       return set_up();
     if (const DiagonalRange range(A, comm); !range.suits_single())
       return make_in_double(format("the entries on the diagonal are between %.1e and %.1e", range.smallest, range.largest));
-    if (Utilities::MPI::n_mpi_processes(comm) > 1) // what fails on this rank may succeed on another one
-      return set_up();
     try
       {
         set_up();
+      }
+    catch (const NeedsDouble &error)
+      {
+        make_in_double("");
+        note = error.what();
       }
     catch (const DeviceError &)
       {
@@ -134,6 +138,8 @@ namespace leopard
       }
     catch (const Error &error)
       {
+        if (Utilities::MPI::n_mpi_processes(comm) > 1) // what fails on this rank may succeed on another one
+          throw;
         make_in_double(error.what());
       }
   }

@@ -71,13 +71,17 @@ namespace leopard
       "automatic",
       Selection("automatic|stored|stencil"),
       "Level matrices are stored, or never formed, as the matrix is the same stencil in all rows (uniform mesh, constant coefficients, values "
-      "prescribed on the whole boundary; one rank). automatic: a stencil where it is one.");
+      "prescribed on the whole boundary). Several ranks share the grid out in slabs: cycles in double precision, the smoothers " +
+        joined(method_names(as_smoother, [](const Method &m) { return static_cast<bool>(m.make_of_stencil); }), ", ", " and ") +
+        ", the coarse solvers dense and direct, the backends host and cuda, and four lines (planes in three dimensions) of nodes a rank at least. "
+        "automatic: a stencil where it is one.");
     prm.declare_entry("Precision",
                       "automatic",
                       Selection("automatic|double|single"),
                       "Of the cycles where multigrid preconditions cg or gmres, whose vectors are double in any case: single moves half the bytes "
                       "and takes as many iterations, or one more. automatic: single, but double on the backend reference, where a "
-                      "reaction may make the matrix indefinite, and with 'Linear solver/Precision' = double; and double from then on where single "
+                      "reaction may make the matrix indefinite, where several ranks have a stencil, and with 'Linear solver/Precision' = double; and "
+                      "double from then on where single "
                       "precision does not do, as the log says; of the preconditioner aggregation automatic is double. The method multigrid has "
                       "'Linear solver/Precision'.");
     prm.declare_entry("Level storage",

@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "../device/device.h"
 #include "../device/device_array.h"
+#include "../distributed/stencil/multigrid_on_slabs.h"
 #include "../refinement/mixed_multigrid.h"
 #include "../refinement/over_ranks.h"
 
@@ -93,8 +94,17 @@ namespace leopard
   struct PreconditionMultigrid::Data
   {
     Data(Multigrid<double> multigrid, std::vector<int> position_, std::vector<int> isolated_, const std::vector<double> &isolated_diagonal)
-      : in_double(std::make_unique<Multigrid<double>>(std::move(multigrid)))
+      : in_double(std::make_shared<Multigrid<double>>(std::move(multigrid)))
       , position(std::move(position_))
+      , isolated(std::move(isolated_))
+    {
+      allocate();
+      set_isolated_diagonal(isolated_diagonal);
+    }
+
+    Data(MultigridOnSlabs slabs_, std::vector<int> isolated_, const std::vector<double> &isolated_diagonal)
+      : in_double(slabs_.multigrid, &slabs_.multigrid->multigrid())
+      , slabs(std::move(slabs_))
       , isolated(std::move(isolated_))
     {
       allocate();
@@ -175,7 +185,8 @@ namespace leopard
     }
 
     /** Whether the user's arrays can be handed over as they are. */
-    bool is_direct() const { return position.empty() && n_columns() == n_rows(); }
+    bool is_direct() const { return !on_slabs() && position.empty() && n_columns() == n_rows(); }
+    bool on_slabs() const { return slabs.rows != nullptr; }
 
     /** Whether the unknowns are all entries of the user's vectors, and not one field of several. */
     bool is_of_all() const
@@ -249,7 +260,8 @@ namespace leopard
           x[isolated[i]] = of.values[i] * b[isolated[i]];
     }
 
-    std::unique_ptr<Multigrid<double>>    in_double;
+    std::shared_ptr<Multigrid<double>>    in_double;
+    const MultigridOnSlabs                slabs; ///< whose multigrid in_double is; or empty
     std::shared_ptr<Multigrid<float>>     in_single;
     const std::shared_ptr<const RankSums> ranks;       ///< of in_single
     const double                          weight = 1.; ///< of in_single's matrices
@@ -393,6 +405,14 @@ namespace leopard
   }
 
   PreconditionMultigrid::PreconditionMultigrid(
+    const FoundStencil &found, MPI_Comm comm, int n_levels, const DistributedStencilOptions &options, const Field &field)
+    : data(std::make_unique<Data>(multigrid_on_slabs(found, positions(found.rows, field), comm, n_levels, options),
+                                  positions(found.isolated_rows, field),
+                                  found.isolated_diagonal))
+  {
+  }
+
+  PreconditionMultigrid::PreconditionMultigrid(
     const CrsMatrix<double> &A, const AggregationOptions &aggregation, const MultigridOptions &options, const Field &field, Arithmetic arithmetic)
   {
     std::vector<int> position = positions(A.n_rows, field);
@@ -446,7 +466,7 @@ namespace leopard
 
   std::string PreconditionMultigrid::description() const
   {
-    return data->of_multigrid([](const auto &m) { return m.description(); });
+    return data->on_slabs() ? data->slabs.multigrid->description() : data->of_multigrid([](const auto &m) { return m.description(); });
   }
 
   std::string PreconditionMultigrid::diagnosis()
@@ -464,6 +484,8 @@ namespace leopard
 
   bool PreconditionMultigrid::update_values(const FoundStencil &found)
   {
+    if (data->on_slabs())
+      return false;
     if (found.isolated_diagonal.size() != data->isolated.size())
       throw InvalidInput("multigrid preconditioner: the stencil leaves " + std::to_string(found.isolated_diagonal.size()) +
                          " rows by themselves\n  expected: those of the first, " + std::to_string(data->isolated.size()));
@@ -480,13 +502,19 @@ namespace leopard
       method(x, b);
     else
       {
-        double *own_x = data->on_device() ? data->device_x.data() : data->host_x.data(),
-               *own_b = data->on_device() ? data->device_b.data() : data->host_b.data();
-        data->gather(own_b, b);
+        double *own_x     = data->on_device() ? data->device_x.data() : data->host_x.data(),
+               *own_b     = data->on_device() ? data->device_b.data() : data->host_b.data();
+        const auto gather = [this](double *to, const double *from) {
+          return data->on_slabs() ? data->slabs.rows->to_slab(to, from) : data->gather(to, from);
+        };
+        gather(own_b, b);
         if (read_x)
-          data->gather(own_x, static_cast<const double *>(x));
+          gather(own_x, x);
         method(own_x, own_b);
-        data->scatter(x, static_cast<const double *>(own_x));
+        if (data->on_slabs())
+          data->slabs.rows->from_slab(x, own_x);
+        else
+          data->scatter(x, static_cast<const double *>(own_x));
       }
     data->solve_isolated(x, b, data->inverses);
   }

@@ -16,6 +16,8 @@
 
 namespace leopard
 {
+  struct DistributedStencilOptions;
+
   /**
    * A choice of entries of a rank's own part of a vector: all of them, or those of one of several interleaved fields.
    */
@@ -67,6 +69,13 @@ namespace leopard
                           std::unique_ptr<CoarseSolver<double>> coarse     = nullptr,
                           const Field                          &field      = {},
                           Arithmetic                            arithmetic = Arithmetic::double_precision);
+
+    /**
+     * The stencil form on several ranks, as DistributedStencilMultigrid: values travel from the rows of the matrix to
+     * slabs of the grid, and back, once a vmult() or solve(). Double precision. Collective. @param found of all ranks.
+     * @param n_levels as for DistributedStencilMultigrid. @throws InvalidInput, DeviceError, as that and RowsOnSlabs.
+     */
+    PreconditionMultigrid(const FoundStencil &found, MPI_Comm comm, int n_levels, const DistributedStencilOptions &options, const Field &field = {});
     ~PreconditionMultigrid();
     PreconditionMultigrid(PreconditionMultigrid &&) noexcept;
 
@@ -105,7 +114,10 @@ namespace leopard
     std::string      description() const;
     std::string      diagnosis();
     void             update_values(const MultigridHierarchy &hierarchy);
-    /** @param found on the rows of the first. @return false where a new object is needed, see Multigrid. */
+    /**
+     * @param found on the rows of the first. @return false where a new object is needed, see Multigrid; on several
+     * ranks always.
+     */
     bool update_values(const FoundStencil &found);
 
   private:

@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../base/together_by_sums.h"
 
 #include <algorithm>
 #include <array>
@@ -16,9 +17,9 @@ namespace leopard
     constexpr const char *first_row = " (the first row is 0)"; ///< for messages
 
     /** What is wrong, for why_not. */
-    struct NotFound
+    struct NotFound : Error
     {
-      std::string reason;
+      using Error::Error;
     };
 
     std::string text_of(double value)
@@ -36,19 +37,29 @@ namespace leopard
       return false;
     }
 
-    /** Rows at the nodes of a lattice. */
+    const Communication<double> &communication_of(const RowsOfRanks &ranks)
+    {
+      static const Communication<double> one_rank;
+      return ranks.communication != nullptr ? *ranks.communication : one_rank;
+    }
+
+    /** Rows at the nodes of a lattice, that of all ranks. */
     class Lattice
     {
     public:
-      Lattice(const CrsMatrix<double> &A_, const std::vector<double> &coordinates_, int dim_)
+      Lattice(const CrsMatrix<double> &A_, const std::vector<double> &coordinates_, int dim_, const RowsOfRanks &ranks_)
         : A(A_)
         , coordinates(coordinates_)
         , dim(dim_)
         , is_isolated(A_.n_rows)
+        , ranks(ranks_)
+        , all(communication_of(ranks_))
       {
         find_isolated_rows();
+        fetch_coordinates_of_ghosts();
         measure();
-        place();
+        together([this] { place(); }, ranks.communication);
+        fetch_nodes_of_ghosts();
       }
 
       /** Position of a row in intervals from the lattice's corner. */
@@ -66,9 +77,37 @@ namespace leopard
       std::vector<char>          is_isolated;
       std::array<int, 3>         n = {1, 1, 1};
       std::vector<int>           rows, isolated_rows; ///< row of each node; the others
-      std::vector<int>           node;                ///< of each row; -1: none
+      std::vector<int>           node;                ///< of each column; -1: none
 
     private:
+      double coordinate(int column, int d) const
+      {
+        return column < A.n_rows ? coordinates[static_cast<std::size_t>(column) * dim + d] : of_ghosts[d][column];
+      }
+
+      void fetch_coordinates_of_ghosts()
+      {
+        if (ranks.communication == nullptr)
+          return;
+        of_ghosts.assign(dim, std::vector<double>(A.n_columns));
+        for (int d = 0; d < dim; ++d)
+          {
+            for (int i = 0; i < A.n_rows; ++i)
+              of_ghosts[d][i] = coordinate(i, d);
+            all.update_ghosts(of_ghosts[d].data(), MemorySpace::host);
+          }
+      }
+
+      void fetch_nodes_of_ghosts()
+      {
+        if (ranks.communication == nullptr)
+          return;
+        std::vector<double> nodes(node.begin(), node.end());
+        nodes.resize(A.n_columns);
+        all.update_ghosts(nodes.data(), MemorySpace::host);
+        node.assign(nodes.begin(), nodes.end());
+      }
+
       void find_isolated_rows()
       {
         for (int i = 0; i < A.n_rows; ++i)
@@ -77,7 +116,8 @@ namespace leopard
             if (is_isolated[i])
               isolated_rows.push_back(i);
           }
-        if (static_cast<int>(isolated_rows.size()) == A.n_rows)
+        n_found = all.sum(static_cast<double>(A.n_rows) - static_cast<double>(isolated_rows.size()));
+        if (n_found == 0.)
           throw NotFound{"no row is coupled to another"};
       }
 
@@ -94,6 +134,11 @@ namespace leopard
                 lower[d]       = std::min(lower[d], x);
                 upper[d]       = std::max(upper[d], x);
               }
+        for (int d = 0; d < dim; ++d)
+          {
+            lower[d] = -all.max(-lower[d]);
+            upper[d] = all.max(upper[d]);
+          }
         // the shortest distance of coupled rows in each direction
         std::array<double, 3> shortest = {infinity, infinity, infinity};
         for (int i = 0; i < A.n_rows; ++i)
@@ -101,11 +146,12 @@ namespace leopard
             if (A.columns[p] != i && A.values[p] != 0.)
               for (int d = 0; d < dim; ++d)
                 {
-                  const double distance =
-                    std::abs(coordinates[static_cast<std::size_t>(A.columns[p]) * dim + d] - coordinates[static_cast<std::size_t>(i) * dim + d]);
+                  const double distance = std::abs(coordinate(A.columns[p], d) - coordinate(i, d));
                   if (distance > 1e-6 * (upper[d] - lower[d]))
                     shortest[d] = std::min(shortest[d], distance);
                 }
+        for (int d = 0; d < dim; ++d)
+          shortest[d] = -all.max(-shortest[d]);
         double n_nodes = 1.;
         for (int d = 0; d < dim; ++d)
           if (upper[d] > lower[d])
@@ -117,7 +163,6 @@ namespace leopard
               interval[d] = (upper[d] - lower[d]) / (n[d] - 1);
               n_nodes *= n[d];
             }
-        const double n_found = A.n_rows - static_cast<double>(isolated_rows.size());
         if (n_nodes != n_found)
           throw NotFound{"a lattice of " + std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " + std::to_string(n[2]) + " nodes has " +
                          text_of(n_nodes) + " of them, and there are " + text_of(n_found) + " coupled rows"};
@@ -125,7 +170,8 @@ namespace leopard
 
       void place()
       {
-        rows.assign(A.n_rows - isolated_rows.size(), -1);
+        const bool is_whole = ranks.communication == nullptr;
+        rows.assign(is_whole ? A.n_rows - isolated_rows.size() : 0, -1);
         node.assign(A.n_rows, -1);
         for (int i = 0; i < A.n_rows; ++i)
           {
@@ -134,16 +180,35 @@ namespace leopard
             const auto p = position(i);
             for (int d = 0; d < dim; ++d)
               if (std::abs(lower[d] + p[d] * interval[d] - coordinates[static_cast<std::size_t>(i) * dim + d]) > 1e-4 * interval[d])
-                throw NotFound{"row " + std::to_string(i) + " does not stand at a node of the lattice: its coordinate " + std::to_string(d) + " is " +
-                               text_of(coordinates[static_cast<std::size_t>(i) * dim + d]) + first_row};
+                throw NotFound{"row " + std::to_string(ranks.first + i) + " does not stand at a node of the lattice: its coordinate " +
+                               std::to_string(d) + " is " + text_of(coordinates[static_cast<std::size_t>(i) * dim + d]) + first_row};
             node[i] = (p[2] * n[1] + p[1]) * n[0] + p[0];
-            if (rows[node[i]] >= 0)
-              throw NotFound{"the rows " + std::to_string(rows[node[i]]) + " and " + std::to_string(i) + " stand at the same place" + first_row};
-            rows[node[i]] = i;
+            if (!is_whole)
+              rows.push_back(i);
+            else if (rows[node[i]] >= 0)
+              complain_of_same_place(rows[node[i]], i);
+            else
+              rows[node[i]] = i;
           }
+        if (is_whole)
+          return;
+        std::sort(rows.begin(), rows.end(), [this](int i, int j) { return node[i] < node[j]; });
+        for (std::size_t k = 1; k < rows.size(); ++k)
+          if (node[rows[k]] == node[rows[k - 1]])
+            complain_of_same_place(rows[k - 1], rows[k]);
       }
 
-      std::array<double, 3> lower, interval = {1., 1., 1.};
+      [[noreturn]] void complain_of_same_place(int i, int j) const
+      {
+        throw NotFound{"the rows " + std::to_string(ranks.first + i) + " and " + std::to_string(ranks.first + j) + " stand at the same place" +
+                       first_row};
+      }
+
+      const RowsOfRanks               &ranks;
+      const Communication<double>     &all;
+      double                           n_found = 0.; ///< coupled rows
+      std::vector<std::vector<double>> of_ghosts;    ///< the coordinates of columns, a direction; one rank: none
+      std::array<double, 3>            lower, interval = {1., 1., 1.};
     };
 
     /** The values that the entries of one direction have. */
@@ -162,6 +227,20 @@ namespace leopard
         sum += value;
         ++count;
       }
+
+      /** That of all ranks. */
+      void add_others(const Communication<double> &all)
+      {
+        const bool varies_here = !(smallest >= largest), is_here = count > 0;
+        count = static_cast<int>(all.sum(count));
+        if (count == 0)
+          return;
+        const double smallest_of_all = -all.max(-smallest), largest_of_all = all.max(largest);
+        sum      = all.sum(sum);
+        row      = static_cast<int>(all.max(is_here && (varies_here || smallest > smallest_of_all) ? row : -1));
+        smallest = smallest_of_all;
+        largest  = std::isnan(sum) ? sum : largest_of_all; // a maximum over ranks may forget what is no number
+      }
     };
 
     int slot_of(const std::array<int, 3> &offset)
@@ -174,8 +253,11 @@ namespace leopard
       return {node % grid.n_x, node / grid.n_x % grid.n_y, node / (grid.n_x * grid.n_y)};
     }
 
-    std::array<Range, 27> ranges_of(const CrsMatrix<double> &A, const FoundStencil &found)
+    /** Of the own rows. @param first the number of the first of them, for messages. */
+    std::array<Range, 27> own_ranges(const CrsMatrix<double> &A, const FoundStencil &found, int first)
     {
+      const auto name = [&](int i) { return i < A.n_rows ? "row " + std::to_string(first + i) : "a row of another rank"; };
+
       std::array<Range, 27> ranges;
       for (const int i : found.rows)
         {
@@ -185,20 +267,28 @@ namespace leopard
               if (A.values[p] == 0. && A.columns[p] != i)
                 continue;
               if (found.nodes[A.columns[p]] < 0)
-                throw NotFound{"row " + std::to_string(i) + " is coupled to row " + std::to_string(A.columns[p]) +
-                               ", which is a row of boundary values" + first_row};
+                throw NotFound{name(i) + " is coupled to " + name(A.columns[p]) + ", which is a row of boundary values" + first_row};
               const auto         there  = position_of(found.nodes[A.columns[p]], found.stencil);
               std::array<int, 3> offset = {0, 0, 0};
               for (int d = 0; d < 3; ++d)
                 {
                   offset[d] = there[d] - here[d];
                   if (std::abs(offset[d]) > 1)
-                    throw NotFound{"row " + std::to_string(i) + " is coupled to row " + std::to_string(A.columns[p]) +
-                                   ", which is more than one interval away" + first_row};
+                    throw NotFound{name(i) + " is coupled to " + name(A.columns[p]) + ", which is more than one interval away" + first_row};
                 }
-              ranges[slot_of(offset)].add(A.values[p], i);
+              ranges[slot_of(offset)].add(A.values[p], first + i);
             }
         }
+      return ranges;
+    }
+
+    std::array<Range, 27> ranges_of(const CrsMatrix<double> &A, const FoundStencil &found, const RowsOfRanks &ranks)
+    {
+      std::array<Range, 27> ranges;
+      together([&] { ranges = own_ranges(A, found, ranks.first); }, ranks.communication);
+      if (ranks.communication != nullptr)
+        for (Range &range : ranges)
+          range.add_others(*ranks.communication);
       return ranges;
     }
 
@@ -211,14 +301,39 @@ namespace leopard
       return diagonal;
     }
 
-    /** What depends on values, for rows that have been placed. */
-    void read_values(FoundStencil &found, const CrsMatrix<double> &A, double tolerance)
+    /**
+     * The diagonal that varies. @param scale of all ranks'. @throws InvalidInput, on all ranks, where an entry is zero.
+     */
+    void read_diagonal(FoundStencil &found, const CrsMatrix<double> &A, double scale, const RowsOfRanks &ranks)
     {
-      std::array<Range, 27> ranges  = ranges_of(A, found);
+      std::vector<double> &diagonal = ranks.communication == nullptr ? found.stencil.diagonal : found.own_diagonal;
+      for (const int i : found.rows)
+        diagonal.push_back(diagonal_of(A, i));
+      found.diagonal_varies = true;
+      if (ranks.communication == nullptr)
+        return;
+      found.stencil.coefficient(0, 0, 0) = scale; // which nobody uses
+      together(
+        [&] {
+          Stencil<double> own; // of as many rows, for its check
+          own.n_x      = static_cast<int>(diagonal.size());
+          own.diagonal = diagonal;
+          if (!diagonal.empty())
+            own.validate();
+        },
+        ranks.communication);
+    }
+
+    /** What depends on values, for rows that have been placed. */
+    void read_values(FoundStencil &found, const CrsMatrix<double> &A, double tolerance, const RowsOfRanks &ranks)
+    {
+      std::array<Range, 27> ranges  = ranges_of(A, found, ranks);
       Stencil<double>      &stencil = found.stencil;
       stencil.coefficients          = {};
       stencil.diagonal.clear();
-      found.deviation = 0.;
+      found.own_diagonal.clear();
+      found.diagonal_varies = false;
+      found.deviation       = 0.;
       for (std::size_t n = 0; n < found.isolated_rows.size(); ++n)
         found.isolated_diagonal[n] = diagonal_of(A, found.isolated_rows[n]);
 
@@ -236,8 +351,7 @@ namespace leopard
           const double difference = range.largest - range.smallest;
           if (slot == slot_of({0, 0, 0}) && !reached(difference, tolerance * scale))
             {
-              for (const int i : found.rows)
-                stencil.diagonal.push_back(diagonal_of(A, i));
+              read_diagonal(found, A, scale, ranks);
               continue;
             }
           if (!reached(difference, tolerance * scale))
@@ -252,9 +366,9 @@ namespace leopard
       stencil.validate();
     }
 
-    FoundStencil find(const CrsMatrix<double> &A, const std::vector<double> &coordinates, int dim, double tolerance)
+    FoundStencil find(const CrsMatrix<double> &A, const std::vector<double> &coordinates, int dim, double tolerance, const RowsOfRanks &ranks)
     {
-      Lattice      lattice(A, coordinates, dim);
+      Lattice      lattice(A, coordinates, dim, ranks);
       FoundStencil found;
       found.stencil.n_x   = lattice.n[0];
       found.stencil.n_y   = lattice.n[1];
@@ -263,47 +377,55 @@ namespace leopard
       found.nodes         = std::move(lattice.node);
       found.isolated_rows = std::move(lattice.isolated_rows);
       found.isolated_diagonal.resize(found.isolated_rows.size());
-      read_values(found, A, tolerance);
+      read_values(found, A, tolerance, ranks);
       return found;
     }
   } // namespace
 
-  std::optional<FoundStencil>
-  find_stencil(const CrsMatrix<double> &A, const std::vector<double> &coordinates, int dim, std::string *why_not, double tolerance)
+  std::optional<FoundStencil> find_stencil(
+    const CrsMatrix<double> &A, const std::vector<double> &coordinates, int dim, std::string *why_not, double tolerance, const RowsOfRanks &ranks)
   {
-    if (A.n_columns != A.n_rows)
+    if (A.n_columns != A.n_rows && ranks.communication == nullptr)
       throw InvalidInput("find_stencil: the matrix has " + std::to_string(A.n_columns - A.n_rows) +
-                         " ghost columns\n  expected: none, a whole matrix");
+                         " ghost columns\n  expected: none, a whole matrix, or the ranks that share it");
     if (dim < 1 || dim > 3 || coordinates.size() != static_cast<std::size_t>(A.n_rows) * dim)
       throw InvalidInput("find_stencil: " + std::to_string(coordinates.size()) + " coordinates in " + std::to_string(dim) +
                          " dimensions\n  expected: 1, 2 or 3 dimensions, and that many coordinates for each of the " + std::to_string(A.n_rows) +
                          " rows");
     try
       {
-        return find(A, coordinates, dim, tolerance);
+        return find(A, coordinates, dim, tolerance, ranks);
       }
-    catch (const NotFound &not_found)
+    catch (const InvalidInput &)
+      {
+        throw;
+      }
+    catch (const Error &not_found) // of this or of another rank
       {
         if (why_not != nullptr)
-          *why_not = not_found.reason;
+          *why_not = not_found.what();
         return std::nullopt;
       }
   }
 
-  bool update_stencil(FoundStencil &found, const CrsMatrix<double> &A, double tolerance)
+  bool update_stencil(FoundStencil &found, const CrsMatrix<double> &A, double tolerance, const RowsOfRanks &ranks)
   {
-    if (A.n_columns != A.n_rows || found.nodes.size() != static_cast<std::size_t>(A.n_rows))
+    if ((A.n_columns != A.n_rows && ranks.communication == nullptr) || found.nodes.size() != static_cast<std::size_t>(A.n_columns))
       throw InvalidInput("update_stencil: a matrix of " + std::to_string(A.n_rows) + " x " + std::to_string(A.n_columns) + "\n  expected: one of " +
                          std::to_string(found.nodes.size()) + " rows and columns, as the first");
-    for (const int row : found.isolated_rows)
-      if (is_coupled(A, row))
-        return false;
+    const bool is_other = std::any_of(found.isolated_rows.begin(), found.isolated_rows.end(), [&](int row) { return is_coupled(A, row); });
+    if (communication_of(ranks).max(is_other ? 1. : 0.) > 0.)
+      return false;
     try
       {
-        read_values(found, A, tolerance);
+        read_values(found, A, tolerance, ranks);
         return true;
       }
-    catch (const NotFound &)
+    catch (const InvalidInput &)
+      {
+        throw;
+      }
+    catch (const Error &)
       {
         return false;
       }

@@ -2,7 +2,7 @@
 """Multigrid in the program: rates, iterations, ranks, forms, smoothers, singular and nonlinear problems, bad input."""
 import re
 
-from program import FILES, ROOT, Program
+from program import FILES, ROOT, HostProgram, Program
 
 VERIFICATION = FILES / "verification"
 TINY = ROOT / "tests/output/tiny_turing.prm"
@@ -222,6 +222,91 @@ class MultigridRanks(Program):
                 self.assertLessEqual(row[4], 20 * max(row[3], 1), f"{row[4]} iterations in {row[3]} Newton steps")
 
 
+class MultigridStencilOnRanks(HostProgram):
+    SQUARE, DOUBLE = VERIFICATION / "multigrid_2d.prm", "Linear solver/Precision=double"
+
+    def last(self, file, *settings, ranks):
+        """The last cycle of a run, and what was said."""
+        said = self.leopard(file, *settings, ranks=ranks)
+        return self.run_json(file.stem)["cycles"][-1], said
+
+    def expect_same(self, found, expected, says, delta=1e-9, cycles=1):
+        self.assertEqual(found["unknowns"], expected["unknowns"])
+        self.assertLessEqual(abs(found["linear_iterations"] - expected["linear_iterations"]), cycles, says)
+        for measure in ("minimum", "maximum", "mean"):
+            self.assertAlmostEqual(found["u"][measure], expected["u"][measure], delta=delta, msg=says)
+
+    def test_as_on_one_rank_and_as_stored(self):
+        cube = self.write("cube.prm", "set Problem = laplace\nset Dimension = 3\nsubsection Laplace\n set Source = 1 + x\n set Boundary values = *: y\nend\n"
+                                      "subsection Linear solver\n set Method = multigrid\n set Relative tolerance = 1e-11\nend\n")
+        for file, settings in ((self.SQUARE, ["Mesh/Global refinements=6"]),
+                               (self.SQUARE, ["Mesh/Global refinements=6", "Discretization/Method=finite elements", "Multigrid/Smoother=damped-jacobi", "Multigrid/Cycle=W"]),
+                               (self.SQUARE, ["Mesh/Global refinements=6", "Multigrid/Full multigrid start=true"]),
+                               (self.SQUARE, ["Mesh/Global refinements=6", "Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid"]),
+                               (cube, ["Mesh/Global refinements=5", "Multigrid/Smoother=damped-jacobi"])):
+            settings = [*settings, "Verification/Refinements=0", self.DOUBLE, "Multigrid/Precision=double"]
+            one, _ = self.last(file, *settings, "Multigrid/Form=stencil", ranks=1)
+            for ranks in (2, 3, 4):
+                says = f"{file.stem} {settings} on {ranks} ranks"
+                found, said = self.last(file, *settings, "Multigrid/Form=stencil", ranks=ranks)
+                self.assertIn(f"stencil on slabs of {ranks} ranks, equal to the matrix", said)
+                self.expect_same(found, one, says)
+            stored, said = self.last(file, *settings, "Multigrid/Form=stored", ranks=2)
+            self.assertNotIn("slabs", said)
+            self.expect_same(stored, one, f"{file.stem} stored", cycles=3)
+
+    def test_several_levels_on_slabs(self):
+        settings = ["Mesh/Global refinements=9", "Verification/Refinements=0"]
+        found, said = self.last(self.SQUARE, *settings, ranks=2)
+        self.assertIn("2 ranks with slabs of 2 levels, gathered from 127 x 127 nodes on", said)
+        one, _ = self.last(self.SQUARE, *settings, self.DOUBLE, ranks=1)
+        self.expect_same(found, one, said)
+
+    def test_values_that_change(self):
+        """Newton's method: the diagonal varies from row to row and from step to step."""
+        file, runs = FILES / "benchmarks/newton_thesis.prm", []
+        settings = ["Mesh/Cells=1", "Mesh/Global refinements=6", "Linear solver/Method=multigrid", "Newton/Forcing=relative tolerance", "Newton/Linear tolerance=1e-8",
+                    "Reaction-diffusion/alpha=-100", "Reaction-diffusion/beta=20", self.DOUBLE]
+        for ranks in (1, 2, 4):
+            cycle, said = self.last(file, *settings, "Multigrid/Form=stencil", ranks=ranks)
+            self.assertIn("stencil", said)
+            runs.append(cycle)
+        for cycle in runs[1:]:
+            self.assertEqual(cycle["newton_steps"], runs[0]["newton_steps"])
+            self.expect_same(cycle, runs[0], "Newton", cycles=cycle["newton_steps"])
+
+    def test_automatic(self):
+        said = self.leopard(self.SQUARE, "Verification/Refinements=2", ranks=2)
+        self.assertIn("stored matrices (no stencil: slabs of 2 ranks cannot do it: multigrid on slabs: 7 planes in y for 2 ranks)", said)
+        self.assertIn("stencil on slabs of 2 ranks", said)
+        self.assertIn("multigrid in double precision, which stencils on several ranks have", said)
+        self.assertNotIn("single precision does not do", said)
+        settings = ["Mesh/Global refinements=5", "Verification/Refinements=0"]
+        for given, why in ((["Linear solver/Precision=mixed"], "'Linear solver/Precision' is mixed, and its cycles are in double precision"),
+                           (["Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid", "Multigrid/Precision=single"], "'Multigrid/Precision' is single"),
+                           (["Multigrid/Smoother=chebyshev"], "the smoother is chebyshev"),
+                           (["Multigrid/Coarse solver=amg"], "'Multigrid/Coarse solver' is amg"),
+                           (["Linear solver/Backend=reference"], "backend is reference"),
+                           (["Multigrid/Levels=1"], "'Multigrid/Levels' is 1")):
+            said = self.leopard(self.SQUARE, *settings, *given, ranks=2)
+            self.assertRegex(said, r"stored matrices \(no stencil: slabs of 2 ranks cannot do it: .*" + re.escape(why), given)
+            error = self.leopard(self.SQUARE, *settings, *given, "Multigrid/Form=stencil", ranks=2, fails=True)
+            self.assertIn("'Multigrid/Form' is stencil, but slabs of 2 ranks cannot do it: ", error)
+            self.assertIn(why, error)
+            self.assertEqual(error.count("leopard: "), 1, error)
+        said = self.leopard(VERIFICATION / "multigrid_jump.prm", "Verification/Refinements=1", ranks=2)
+        self.assertRegex(said, r"stored matrices \(no stencil: the coefficient .* varies from")
+        said = self.leopard(self.SQUARE, *settings, "Multigrid/Levels=2", ranks=2)
+        self.assertIn("with slabs of 1 levels, gathered from 15 x 15 nodes", said)
+
+    def test_a_smoother_that_diverges_is_named(self):
+        error = self.leopard(self.SQUARE, "Mesh/Global refinements=5", "Verification/Refinements=0", "Multigrid/Smoother=damped-jacobi", "Multigrid/Smoother omega=1.5",
+                             "Multigrid/Form=stencil", ranks=2, fails=True)
+        for words in ("diverges", "amplifies on level", "by a factor of", "to try:"):
+            self.assertIn(words, error)
+        self.assertEqual(error.count("leopard: "), 1, error)
+
+
 class MultigridBadInput(Program):
     def rejected(self, file, *settings, says, ranks=1):
         error = self.leopard(file, *settings, fails=True, ranks=ranks, timeout=1200)
@@ -257,7 +342,9 @@ class MultigridBadInput(Program):
                 (square, ["Multigrid/Blocks move=true", "Multigrid/Block shape=metis"], ["'Multigrid/Blocks move' is true, but 'Multigrid/Block shape' is metis"]),
                 (square, ["Multigrid/Smoother=ssor", "Linear solver/Backend=cuda"], ["the smoother ssor runs on the host", "async, jacobi"])):
             self.rejected(file, *settings, says=says)
-        self.rejected(square, "Multigrid/Form=stencil", says="the program runs on 2 ranks", ranks=2)
+        self.rejected(square, "Multigrid/Form=stencil", says=["slabs of 2 ranks cannot do it", "7 planes in y", "one rank, or what slabs can do", "stored or automatic"], ranks=2)
+        self.rejected(VERIFICATION / "multigrid_jump.prm", "Multigrid/Form=stencil", says=["is not one", "varies from", "stored or automatic"], ranks=2)
+        self.rejected(VERIFICATION / "multigrid_neumann.prm", "Multigrid/Form=stencil", says=["is not one"], ranks=3)
         self.rejected(square, "Multigrid/Form=stored", "Multigrid/Levels=9", says="has 4 levels", ranks=2)
         self.rejected(square, "Multigrid/Form=stored", "Multigrid/Blocks move=true", says="'Multigrid/Blocks move' is true, but the program runs on 2 ranks", ranks=2)
 
