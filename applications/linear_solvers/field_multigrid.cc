@@ -267,6 +267,11 @@ namespace leopard
         form = wanted.options.sixteen_bits ? "stored matrices, rounded to 16 bits beside the diagonal" : "stored matrices";
         return false;
       }
+    if (n_ranks > 1 && wanted.options.backend == Backend::cuda && wanted.form == "automatic") // not measured there
+      {
+        form = "stored matrices (a stencil on several GPUs where 'Multigrid/Form' is stencil)";
+        return false;
+      }
     if (n_ranks > 1)
       {
         if (const std::string why = why_no_slabs(); !why.empty())
