@@ -28,6 +28,8 @@ namespace leopard
 
   namespace
   {
+    constexpr double usual_overlap_percent = 25.;
+
     std::vector<std::string> two_stage_names()
     {
       std::vector<std::string> names;
@@ -126,7 +128,14 @@ namespace leopard
       Selection("none|uniform|upward|downward"),
       "async as solver or preconditioner, and in the triangular solves of ilu and ic: which rows beside its own a block relaxes, without "
       "writing them: as many before as behind them, before (rows on which those of L depend), or behind.");
-    prm.declare_entry("Overlap percent", "25", Double(0., 90.), "Of the rows of a block, with overlap. Dimensionless.");
+    prm.declare_entry(
+      "Overlap percent", format("%g", usual_overlap_percent), Double(0., 90.), "Of the rows of a block, with overlap. Dimensionless.");
+    prm.declare_entry("Overlap level",
+                      "0",
+                      Integer(0, 1000),
+                      "With overlap, instead of Overlap percent: a block relaxes the rows that are at most so many edges of the matrix's graph away "
+                      "from its own, of the rank's, beside the Block size rows of its own. With the backend reference or the schedule replay. 0: as "
+                      "Overlap percent says. Dimensionless.");
     prm.declare_entry("Block omega",
                       "1",
                       Double(),
@@ -249,6 +258,7 @@ namespace leopard
     block_async.block_omega      = prm.get_double("Block omega");
     block_async.l1_weights       = prm.get_bool("l1 weights");
     block_async.overlap_percent  = prm.get_double("Overlap percent");
+    block_async.overlap_level    = static_cast<int>(prm.get_integer("Overlap level"));
     const std::string overlap    = prm.get("Overlap");
     block_async.overlap          = overlap == "uniform"    ? Overlap::uniform
                                    : overlap == "upward"   ? Overlap::upward
@@ -263,6 +273,12 @@ namespace leopard
     lambda_min                   = prm.get_double("Smallest eigenvalue");
     lambda_max                   = prm.get_double("Largest eigenvalue");
     prm.leave_subsection();
+    if (block_async.overlap_level > 0)
+      {
+        if (block_async.overlap_percent != usual_overlap_percent)
+          throw Error("'Linear solver/Overlap level' is given together with 'Linear solver/Overlap percent'\n  expected: one of the two");
+        block_async.overlap_percent = 0.;
+      }
     multigrid.read(prm, block_async);
   }
 

@@ -185,6 +185,7 @@ namespace leopard
     void        check_contradictions() const;
     void        check_tau() const;
     void        check_tuning() const;
+    void        check_overlap_level() const;
     void        check_two_stage() const;
     void        check_gpus() const;
     std::string why_not_on_device() const;
