@@ -83,9 +83,10 @@ namespace leopard
       "automatic",
       Selection("automatic|double|mixed"),
       "mixed: iterative refinement, residual and solution in double, iterations of a relaxation or cycles of multigrid in single "
-      "precision, which moves half the bytes; the residual in double decides. On one rank cg and gmres, too, with their preconditioner in single "
-      "precision (not amg, aggregation and multigrid, for the latter see 'Multigrid/Precision'). Not for direct. Of async-refinement each block "
-      "corrects its values in single precision. automatic: "
+      "precision, which moves half the bytes; the residual in double decides. cg and gmres, too, with their preconditioner in single precision (not "
+      "amg "
+      "and aggregation; multigrid on the host of one rank, on several ranks the others on the host), and in double from where that does not "
+      "converge, as the log says. Not for direct. Of async-refinement each block corrects its values in single precision. automatic: "
       "mixed for the method multigrid where 'Multigrid/Precision' = automatic is single, and without a full multigrid start; double otherwise.");
     prm.declare_entry(
       "Max iterations",
@@ -362,7 +363,9 @@ namespace leopard
     const int   n_devices = Utilities::MPI::min(device::n_devices(), comm);
     if (backend == "automatic")
       {
-        const std::string on_host = why_not_on_device();
+        std::string on_host = why_not_on_device();
+        if (on_host.empty() && refines() && is_krylov() && Utilities::MPI::n_mpi_processes(comm) > 1 && !(automatic && values_change))
+          on_host = "'Linear solver/Precision' is mixed with " + method + " on several ranks";
         if (n_devices > 0 && on_host.empty())
           backend = "cuda";
         else
@@ -438,15 +441,15 @@ namespace leopard
   {
     const Timer timer;
     or_in_double([this] { make(); });
-    if (parameters.chose_single)
+    if (parameters.goes_on_in_double())
       first_guess.reinit(A.locally_owned_range_indices(), comm);
     seconds = timer.wall_time();
   }
 
   void LinearSolver::make()
   {
-    if (parameters.refines() && !parameters.refines_on_one_rank_only(comm))
-      implementation = make_refinement_solver(parameters, A, levels, comm);
+    if (parameters.refines() && !parameters.cannot_refine_on(comm))
+      implementation = make_refinement_solver(parameters, A, n_components, levels, comm);
     else if (parameters.method == "multigrid")
       implementation = make_multigrid_solver(parameters, A, *levels, comm);
     else if (parameters.is_relaxation())
@@ -474,7 +477,7 @@ namespace leopard
     parameters.check_precision_on(comm);
     throw_if_stop_requested(comm);
     n_in_single              = 0;
-    LinearSolveResult result = parameters.chose_single ? solve_or_in_double(x, b, target) : solve_scaled(x, b, target);
+    LinearSolveResult result = parameters.goes_on_in_double() ? solve_or_in_double(x, b, target) : solve_scaled(x, b, target);
     result.note              = std::exchange(note, "");
     return result;
   }

@@ -186,6 +186,9 @@ namespace leopard
     if (is_krylov() && (preconditioner == "amg" || (relaxation() != nullptr && !relaxation()->runs_on(Backend::cuda, as_preconditioner))))
       return "the preconditioner " + preconditioner + " runs on the host\n  expected: the preconditioner none, " +
              joined(method_names(as_preconditioner, Backend::cuda)) + ", ilu, ic, aggregation or multigrid, or the backend host";
+    if (refines() && is_krylov() && uses_multigrid() && !(automatic && values_change)) // as in choose()
+      return "'Linear solver/Precision' is mixed for " + name() +
+             ", which runs on the host\n  expected: the precision double and 'Multigrid/Precision' = single, or the backend host";
     if (has_smoother() && !smoother().runs_on(Backend::cuda, as_smoother))
       return std::string("the smoother ") + smoother().name + " runs on the host\n  expected: one of " +
              joined(method_names(as_smoother, Backend::cuda)) + ", or the backend host";
