@@ -458,4 +458,35 @@ namespace leopard
   {
     return form + "\n" + multigrid->description();
   }
+
+  FieldsMultigrid::FieldsMultigrid(
+    const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource &levels, MPI_Comm comm)
+  {
+    for (unsigned int c = 0; c < n_components; ++c)
+      fields.push_back(std::make_unique<FieldMultigrid>(parameters, A, Field{static_cast<int>(c), static_cast<int>(n_components)}, levels, comm));
+  }
+
+  void FieldsMultigrid::update_values()
+  {
+    for (const auto &field : fields)
+      field->update_values();
+  }
+
+  std::vector<double> FieldsMultigrid::weights() const
+  {
+    std::vector<double> result;
+    for (const auto &field : fields)
+      result.push_back(field->preconditioner().weight());
+    return result;
+  }
+
+  bool FieldsMultigrid::is_symmetric_map() const
+  {
+    return std::all_of(fields.begin(), fields.end(), [](const auto &f) { return f->preconditioner().is_symmetric_map(); });
+  }
+
+  bool FieldsMultigrid::is_fixed_linear_map() const
+  {
+    return std::all_of(fields.begin(), fields.end(), [](const auto &f) { return f->preconditioner().is_fixed_linear_map(); });
+  }
 } // namespace leopard

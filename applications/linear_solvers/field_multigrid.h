@@ -135,4 +135,34 @@ namespace leopard
     std::string                            form;                 ///< which and why, for a log
     std::unique_ptr<PreconditionMultigrid> multigrid;
   };
+
+  /** Multigrid for each field by itself, as a preconditioner for all. */
+  class FieldsMultigrid
+  {
+  public:
+    /** As FieldMultigrid. */
+    FieldsMultigrid(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource &levels, MPI_Comm comm);
+
+    void update_values(); ///< collective
+
+    /** One cycle for each field. @param dst, src what PreconditionMultigrid::vmult() takes. */
+    template <typename Destination, typename Source>
+    void vmult(Destination &dst, const Source &src) const
+    {
+      for (const auto &field : fields)
+        field->preconditioner().vmult(dst, src);
+    }
+
+    /** PreconditionMultigrid::weight() of each field. */
+    std::vector<double> weights() const;
+
+    bool        is_symmetric_map() const;
+    bool        is_fixed_linear_map() const;
+    std::string description() const { return fields[0]->description() + (fields.size() > 1 ? " for each field" : ""); }
+    std::string details() const { return fields[0]->details(); }
+    std::string diagnosis() const { return fields[0]->preconditioner().diagnosis(); }
+
+  private:
+    std::vector<std::unique_ptr<FieldMultigrid>> fields;
+  };
 } // namespace leopard

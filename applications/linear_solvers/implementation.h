@@ -125,8 +125,8 @@ namespace leopard
     const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation>
   make_multigrid_solver(const LinearSolverParameters &parameters, const HostMatrix &A, LevelSource &levels, MPI_Comm comm);
-  /** A relaxation, or multigrid, as the inner solver of an iterative refinement. */
-  std::unique_ptr<LinearSolver::Implementation>
-  make_refinement_solver(const LinearSolverParameters &parameters, const HostMatrix &A, LevelSource *levels, MPI_Comm comm);
+  /** A relaxation, a Krylov method or multigrid as the inner solver of an iterative refinement. */
+  std::unique_ptr<LinearSolver::Implementation> make_refinement_solver(
+    const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation> make_direct_solver(const HostMatrix &A);
 } // namespace leopard

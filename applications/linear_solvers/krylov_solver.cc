@@ -37,46 +37,6 @@ namespace leopard
      */
     constexpr unsigned int gmres_vectors_beside_basis = DEAL_II_VERSION_GTE(9, 6, 0) ? 0 : 2;
 
-    /** Multigrid for each field by itself, as a preconditioner for all. */
-    class FieldsMultigrid
-    {
-    public:
-      FieldsMultigrid(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource &levels, MPI_Comm comm)
-      {
-        for (unsigned int c = 0; c < n_components; ++c)
-          fields.push_back(std::make_unique<FieldMultigrid>(parameters, A, Field{static_cast<int>(c), static_cast<int>(n_components)}, levels, comm));
-      }
-
-      void update_values()
-      {
-        for (const auto &field : fields)
-          field->update_values();
-      }
-
-      template <typename Vector>
-      void vmult(Vector &dst, const Vector &src) const
-      {
-        for (const auto &field : fields)
-          field->preconditioner().vmult(dst, src);
-      }
-
-      bool is_symmetric_map() const
-      {
-        return std::all_of(fields.begin(), fields.end(), [](const auto &f) { return f->preconditioner().is_symmetric_map(); });
-      }
-
-      bool is_fixed_linear_map() const
-      {
-        return std::all_of(fields.begin(), fields.end(), [](const auto &f) { return f->preconditioner().is_fixed_linear_map(); });
-      }
-
-      std::string description() const { return fields[0]->description() + (fields.size() > 1 ? " for each field" : ""); }
-      std::string details() const { return fields[0]->details(); }
-
-    private:
-      std::vector<std::unique_ptr<FieldMultigrid>> fields;
-    };
-
     /** Looks in each iteration whether the run is asked to stop, and keeps the residuals. */
     class StoppableControl : public SolverControl
     {

@@ -28,6 +28,8 @@ namespace leopard
 
   namespace
   {
+    constexpr double usual_overlap_percent = 25.;
+
     std::vector<std::string> two_stage_names()
     {
       std::vector<std::string> names;
@@ -81,9 +83,10 @@ namespace leopard
       "automatic",
       Selection("automatic|double|mixed"),
       "mixed: iterative refinement, residual and solution in double, iterations of a relaxation or cycles of multigrid in single "
-      "precision, which moves half the bytes; the residual in double decides. On one rank cg and gmres, too, with their preconditioner in single "
-      "precision (not amg, aggregation and multigrid, for the latter see 'Multigrid/Precision'). Not for direct. Of async-refinement each block "
-      "corrects its values in single precision. automatic: "
+      "precision, which moves half the bytes; the residual in double decides. cg and gmres, too, with their preconditioner in single precision (not "
+      "amg "
+      "and aggregation; multigrid on the host of one rank, on several ranks the others on the host), and in double from where that does not "
+      "converge, as the log says. Not for direct. Of async-refinement each block corrects its values in single precision. automatic: "
       "mixed for the method multigrid where 'Multigrid/Precision' = automatic is single, and without a full multigrid start; double otherwise.");
     prm.declare_entry(
       "Max iterations",
@@ -126,7 +129,14 @@ namespace leopard
       Selection("none|uniform|upward|downward"),
       "async as solver or preconditioner, and in the triangular solves of ilu and ic: which rows beside its own a block relaxes, without "
       "writing them: as many before as behind them, before (rows on which those of L depend), or behind.");
-    prm.declare_entry("Overlap percent", "25", Double(0., 90.), "Of the rows of a block, with overlap. Dimensionless.");
+    prm.declare_entry(
+      "Overlap percent", format("%g", usual_overlap_percent), Double(0., 90.), "Of the rows of a block, with overlap. Dimensionless.");
+    prm.declare_entry("Overlap level",
+                      "0",
+                      Integer(0, 1000),
+                      "With overlap, instead of Overlap percent: a block relaxes the rows that are at most so many edges of the matrix's graph away "
+                      "from its own, of the rank's, beside the Block size rows of its own. With the backend reference or the schedule replay. 0: as "
+                      "Overlap percent says. Dimensionless.");
     prm.declare_entry("Block omega",
                       "1",
                       Double(),
@@ -249,6 +259,7 @@ namespace leopard
     block_async.block_omega      = prm.get_double("Block omega");
     block_async.l1_weights       = prm.get_bool("l1 weights");
     block_async.overlap_percent  = prm.get_double("Overlap percent");
+    block_async.overlap_level    = static_cast<int>(prm.get_integer("Overlap level"));
     const std::string overlap    = prm.get("Overlap");
     block_async.overlap          = overlap == "uniform"    ? Overlap::uniform
                                    : overlap == "upward"   ? Overlap::upward
@@ -263,6 +274,12 @@ namespace leopard
     lambda_min                   = prm.get_double("Smallest eigenvalue");
     lambda_max                   = prm.get_double("Largest eigenvalue");
     prm.leave_subsection();
+    if (block_async.overlap_level > 0)
+      {
+        if (block_async.overlap_percent != usual_overlap_percent)
+          throw Error("'Linear solver/Overlap level' is given together with 'Linear solver/Overlap percent'\n  expected: one of the two");
+        block_async.overlap_percent = 0.;
+      }
     multigrid.read(prm, block_async);
   }
 
@@ -346,7 +363,9 @@ namespace leopard
     const int   n_devices = Utilities::MPI::min(device::n_devices(), comm);
     if (backend == "automatic")
       {
-        const std::string on_host = why_not_on_device();
+        std::string on_host = why_not_on_device();
+        if (on_host.empty() && refines() && is_krylov() && Utilities::MPI::n_mpi_processes(comm) > 1 && !(automatic && values_change))
+          on_host = "'Linear solver/Precision' is mixed with " + method + " on several ranks";
         if (n_devices > 0 && on_host.empty())
           backend = "cuda";
         else
@@ -422,15 +441,15 @@ namespace leopard
   {
     const Timer timer;
     or_in_double([this] { make(); });
-    if (parameters.chose_single)
+    if (parameters.goes_on_in_double())
       first_guess.reinit(A.locally_owned_range_indices(), comm);
     seconds = timer.wall_time();
   }
 
   void LinearSolver::make()
   {
-    if (parameters.refines() && !parameters.refines_on_one_rank_only(comm))
-      implementation = make_refinement_solver(parameters, A, levels, comm);
+    if (parameters.refines() && !parameters.cannot_refine_on(comm))
+      implementation = make_refinement_solver(parameters, A, n_components, levels, comm);
     else if (parameters.method == "multigrid")
       implementation = make_multigrid_solver(parameters, A, *levels, comm);
     else if (parameters.is_relaxation())
@@ -458,7 +477,7 @@ namespace leopard
     parameters.check_precision_on(comm);
     throw_if_stop_requested(comm);
     n_in_single              = 0;
-    LinearSolveResult result = parameters.chose_single ? solve_or_in_double(x, b, target) : solve_scaled(x, b, target);
+    LinearSolveResult result = parameters.goes_on_in_double() ? solve_or_in_double(x, b, target) : solve_scaled(x, b, target);
     result.note              = std::exchange(note, "");
     return result;
   }

@@ -130,7 +130,7 @@ namespace leopard
     bool refines() const { return precision == "mixed" && can_refine(); }
     bool can_refine() const
     {
-      return is_krylov() ? !has_smoother() && preconditioner != "amg"
+      return is_krylov() ? !uses_aggregation() && preconditioner != "amg"
                          : method == "multigrid" || (is_relaxation() && (relaxation() == nullptr || !relaxation()->corrects));
     }
     /** Whether the method refines block by block: then blocks have the lower precision themselves. */
@@ -143,8 +143,10 @@ namespace leopard
     }
     /** @throws Error where the precision that is asked for cannot be had. */
     void check_precision() const;
-    /** Whether the refinement is one of a Krylov method, and there are several ranks. */
-    bool refines_on_one_rank_only(MPI_Comm comm) const;
+    /** Whether what does not converge in single precision is begun anew, or goes on, in double. */
+    bool goes_on_in_double() const { return chose_single || (refines() && is_krylov()); }
+    /** Whether the refinement is one of a Krylov method that is not for these ranks. */
+    bool cannot_refine_on(MPI_Comm comm) const;
     /** @throws Error where that is so. */
     void check_precision_on(MPI_Comm comm) const;
     /** @throws Error where levels cannot have 16 bits. */
@@ -185,6 +187,7 @@ namespace leopard
     void        check_contradictions() const;
     void        check_tau() const;
     void        check_tuning() const;
+    void        check_overlap_level() const;
     void        check_two_stage() const;
     void        check_gpus() const;
     std::string why_not_on_device() const;
@@ -230,10 +233,10 @@ namespace leopard
    * Solves A x = b by the method, preconditioner and backend of the parameter file. The values of A may change between
    * solves, its sparsity pattern may not. Everything is allocated in the constructor, not in solve().
    *
-   * Cycles in single precision that the program has chosen (chose_single) give way to cycles in double once: where
-   * entries on the diagonal differ by more than a factor of 1e7 or are not within 1e-35 and 1e35, where the
-   * values do not fit, or where a solve diverges (then it begins anew) or misses its tolerance within the
-   * iterations that it may do (then it goes on with as many), and `note` says so.
+   * Cycles in single precision that the program has chosen (chose_single) give way to cycles in double once, and so do
+   * Krylov methods in single precision: where entries on the diagonal differ by more than a factor of 1e7 or are not
+   * within 1e-35 and 1e35 (of cycles), where the values do not fit, or where a solve diverges (then it begins anew) or
+   * misses its tolerance within the iterations that it may do (then it goes on with as many), and `note` says so.
    */
   class LinearSolver
   {

@@ -44,6 +44,7 @@ namespace leopard
                   "\n  expected: omega = 1, or the method sor");
     check_tau();
     check_tuning();
+    check_overlap_level();
     check_two_stage();
     check_gpus();
     if (!wait_for_ghosts && can_go_without_waiting() && (block_async.schedule != Schedule::chaotic || backend == "reference"))
@@ -111,13 +112,29 @@ namespace leopard
       refuse("Two stage", none);
   }
 
+  void LinearSolverParameters::check_overlap_level() const
+  {
+    const bool used = uses_two_stage() || (is_relaxation() && values_change); // gmres with async beyond the asynchronous bound
+    if (block_async.overlap_level == 0 || !used)
+      return;
+    const std::string level = "'Linear solver/Overlap level' is ";
+    if (block_async.overlap == Overlap::none)
+      throw Error(level + "given with no overlap\n  expected: 'Linear solver/Overlap' = uniform, upward or downward with it");
+    if (backend != "reference" && block_async.schedule != Schedule::replay)
+      throw Error(level + std::to_string(block_async.overlap_level) + " on the backend " + backend +
+                  "\n  expected: the backend reference, or 'Linear solver/Schedule' = replay: the others have rows of a block side by side "
+                  "('Linear solver/Overlap percent')");
+  }
+
   void LinearSolverParameters::check_two_stage() const
   {
     if (!uses_two_stage() || block_async.two_stage == TwoStage::automatic)
       return;
+    BlockAsyncOptions options = has_async_factors() ? incomplete_options().solves.block_async : block_async;
+    options.overlap_level     = 0; // check_overlap_level()
     try
       {
-        (has_async_factors() ? incomplete_options().solves.block_async : block_async).validate();
+        options.validate();
       }
     catch (const InvalidInput &error)
       {
@@ -169,6 +186,9 @@ namespace leopard
     if (is_krylov() && (preconditioner == "amg" || (relaxation() != nullptr && !relaxation()->runs_on(Backend::cuda, as_preconditioner))))
       return "the preconditioner " + preconditioner + " runs on the host\n  expected: the preconditioner none, " +
              joined(method_names(as_preconditioner, Backend::cuda)) + ", ilu, ic, aggregation or multigrid, or the backend host";
+    if (refines() && is_krylov() && uses_multigrid() && !(automatic && values_change)) // as in choose()
+      return "'Linear solver/Precision' is mixed for " + name() +
+             ", which runs on the host\n  expected: the precision double and 'Multigrid/Precision' = single, or the backend host";
     if (has_smoother() && !smoother().runs_on(Backend::cuda, as_smoother))
       return std::string("the smoother ") + smoother().name + " runs on the host\n  expected: one of " +
              joined(method_names(as_smoother, Backend::cuda)) + ", or the backend host";

@@ -57,7 +57,8 @@ namespace leopard
   {
     const bool in_single = uses_multigrid() && precision != "double" && backend != "reference" && !task.may_be_indefinite;
     if (multigrid.precision == "automatic")
-      multigrid.arithmetic = is_krylov() && in_single ? Arithmetic::single_precision : Arithmetic::double_precision;
+      multigrid.arithmetic =
+        is_krylov() && (in_single || (uses_multigrid() && refines())) ? Arithmetic::single_precision : Arithmetic::double_precision;
     else
       multigrid.arithmetic = multigrid.precision == "single" ? Arithmetic::single_precision : Arithmetic::double_precision;
     const bool refines_by_itself = precision == "automatic" && method == "multigrid" && in_single && !multigrid.options.full_start;
@@ -72,24 +73,29 @@ namespace leopard
     if (precision == "mixed" && !can_refine() && !corrects_blocks())
       throw Error(is_mixed + ", but the linear solver is " + (automatic ? choice() : name()) + "\n  expected: 'Linear solver/Method' = multigrid, " +
                   joined(method_names(as_solver), ", ", ", ") + ", or cg or gmres with the preconditioner none, " +
-                  joined(method_names(as_preconditioner), ", ", ", ") + ", ilu or ic; or the precision double" +
+                  joined(method_names(as_preconditioner), ", ", ", ") + ", ilu, ic or multigrid; or the precision double" +
                   (has_smoother() ? " and 'Multigrid/Precision' = single, for cycles in single precision" : ""));
     if (refines() && method == "multigrid" && multigrid.options.full_start)
       throw Error(is_mixed + ", but 'Multigrid/Full multigrid start' is true\n  expected: false, as each correction begins from zero; or double");
+    if (refines() && is_krylov() && uses_multigrid() && multigrid.arithmetic != Arithmetic::single_precision)
+      throw Error(is_mixed + ", but 'Multigrid/Precision' is " + multigrid.precision +
+                  ", and the cycles precondition in single precision\n  expected: automatic or single; or 'Linear solver/Precision' = double");
     if (uses_multigrid() && multigrid.options.sixteen_bits && backend == "cuda")
       check_sixteen_bits();
   }
 
-  bool LinearSolverParameters::refines_on_one_rank_only(MPI_Comm comm) const
+  bool LinearSolverParameters::cannot_refine_on(MPI_Comm comm) const
   {
-    return refines() && is_krylov() && Utilities::MPI::n_mpi_processes(comm) > 1;
+    return refines() && is_krylov() && Utilities::MPI::n_mpi_processes(comm) > 1 && (uses_multigrid() || backend == "cuda");
   }
 
   void LinearSolverParameters::check_precision_on(MPI_Comm comm) const
   {
-    if (refines_on_one_rank_only(comm))
-      throw Error("'Linear solver/Precision' is mixed and the method " + method + ", but the program runs on " +
-                  std::to_string(Utilities::MPI::n_mpi_processes(comm)) + " ranks\n  expected: one rank, another method, or the precision double");
+    if (cannot_refine_on(comm))
+      throw Error("'Linear solver/Precision' is mixed and the method " + method +
+                  (uses_multigrid() ? " with the preconditioner multigrid" : " on the backend cuda") + ", but the program runs on " +
+                  std::to_string(Utilities::MPI::n_mpi_processes(comm)) + " ranks\n  expected: one rank, " +
+                  (uses_multigrid() ? "another preconditioner" : "the backend host") + ", another method, or the precision double");
   }
 
   void LinearSolverParameters::check_sixteen_bits() const
@@ -113,15 +119,16 @@ namespace leopard
     parameters.chose_single         = false;
 
     parameters.multigrid.options.sixteen_bits = false;
-    note = "multigrid in double precision from now on, as single precision does not do: " + why.substr(0, why.find('\n'));
+    note                                      = (parameters.uses_multigrid() ? "multigrid" : parameters.name()) +
+           " in double precision from now on, as single precision does not do: " + why.substr(0, why.find('\n'));
     make();
   }
 
   void LinearSolver::or_in_double(const std::function<void()> &set_up)
   {
-    if (!parameters.chose_single)
+    if (!parameters.goes_on_in_double())
       return set_up();
-    if (const DiagonalRange range(A, comm); !range.suits_single())
+    if (const DiagonalRange range(A, comm); parameters.chose_single && !range.suits_single())
       return make_in_double(format("the entries on the diagonal are between %.1e and %.1e", range.smallest, range.largest));
     try
       {
@@ -154,7 +161,8 @@ namespace leopard
         result = solve_scaled(x, b, target);
         if (result.converged || target.relative_tolerance == 0. || result.at_rounding) // which is as much as double has
           return result;
-        why = format("after %d iterations the residual is %.3e", result.n_iterations, result.final_residual);
+        why = format("after %d iterations the residual is %.3e", result.n_iterations, result.final_residual) +
+              (result.ill_conditioned ? ", and the matrix is too ill-conditioned for it" : "");
       }
     catch (const ConvergenceFailure &failure)
       {

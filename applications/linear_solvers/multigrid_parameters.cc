@@ -139,6 +139,7 @@ namespace leopard
     options.smoother.block_async.storage         = Storage::automatic; // values that change make a new smoother
     options.smoother.block_async.overlap         = Overlap::none;      // these are for solvers, preconditioners and triangular solves
     options.smoother.block_async.overlap_percent = 0.;
+    options.smoother.block_async.overlap_level   = 0;
     options.smoother.block_async.two_stage       = TwoStage::automatic;
     options.smoother.block_async.block_omega     = 1.;
     options.smoother.block_async.l1_weights      = false;

@@ -8,8 +8,8 @@
 #include <solvers/base/errors.h>
 #include <solvers/dealii/index_sets.h>
 #include <solvers/device/device_vector.h>
-#include <solvers/krylov/cg.h>
-#include <solvers/krylov/fgmres.h>
+#include <solvers/krylov/krylov_over_ranks.h>
+#include <solvers/matrix/own_columns.h>
 #include <solvers/refinement/mixed_multigrid.h>
 #include <solvers/refinement/over_ranks.h>
 #include <solvers/refinement/refinement.h>
@@ -43,33 +43,72 @@ namespace leopard
       throw_if_any_failed(refusal, comm);
     }
 
-    /** A Krylov method in single precision with its preconditioner, one without levels, for the matrix of one rank. */
+    /** A cycle for each field. */
+    class CyclesInSingle : public Preconditioner<float>
+    {
+    public:
+      CyclesInSingle(const FieldsMultigrid &cycles_, int n_rows_, MemorySpace space_)
+        : cycles(cycles_)
+        , rows(n_rows_)
+        , space(space_)
+      {
+      }
+
+      std::string name() const override { return "multigrid"; }
+      int         n_rows() const override { return rows; }
+      MemorySpace memory_space() const override { return space; }
+      bool        is_fixed_linear_map() const override { return cycles.is_fixed_linear_map(); }
+      bool        is_symmetric_map() const override { return cycles.is_symmetric_map(); }
+      bool        is_queued() const override { return false; }
+      void        apply(float *z, const float *r) override { cycles.vmult(z, r); }
+
+    private:
+      const FieldsMultigrid &cycles;
+      const int              rows;
+      const MemorySpace      space;
+    };
+
+    /** A Krylov method in single precision with its preconditioner. */
     class KrylovInSingle
     {
     public:
-      /** @param of_relaxation for one that preconditions. @throws InvalidInput. */
-      KrylovInSingle(const LinearSolverParameters &parameters, const CrsMatrix<float> &A, const MethodOptions &of_relaxation)
+      /**
+       * @param A with ghosts on several ranks. @param of_relaxation for one that preconditions. @param cycles for
+       * multigrid, which must outlive this; else null. @throws InvalidInput.
+       */
+      KrylovInSingle(const LinearSolverParameters               &parameters,
+                     const CrsMatrix<float>                     &A,
+                     const MethodOptions                        &of_relaxation,
+                     const FieldsMultigrid                      *cycles,
+                     std::shared_ptr<const Communication<float>> ghosts)
       {
+        const BlockAsyncOptions               &async = parameters.block_async;
         std::shared_ptr<Preconditioner<float>> preconditioner;
-        if (parameters.has_factors())
-          preconditioner = factors = make_incomplete_preconditioner<float>(A, parameters.incomplete_options());
+        if (cycles != nullptr)
+          preconditioner =
+            std::make_shared<CyclesInSingle>(*cycles, A.n_rows, async.backend == Backend::cuda ? MemorySpace::device : MemorySpace::host);
+        else if (parameters.has_factors())
+          preconditioner = factors = make_incomplete_preconditioner<float>(own_columns(A, &own_entries), parameters.incomplete_options());
         else if (parameters.relaxation() != nullptr)
           {
             relaxation = parameters.relaxation()->make(A, of_relaxation);
             preconditioner =
-              make_preconditioner<float>(relaxation, parameters.has_iterated_preconditioner() ? parameters.preconditioner_iterations : 1);
+              make_preconditioner<float>(relaxation, parameters.has_iterated_preconditioner() ? parameters.preconditioner_iterations : 1, ghosts);
           }
         KrylovOptions options;
-        options.backend        = parameters.block_async.backend;
-        options.n_threads      = parameters.block_async.n_threads;
+        options.backend        = async.backend;
+        options.n_threads      = async.n_threads;
         options.max_iterations = parameters.max_iterations;
         options.tolerance = tolerance_of_corrections(parameters.values_change ? usual_forcing : std::max(smallest, parameters.relative_tolerance));
-        if (parameters.method == "cg")
-          krylov = make_cg<float>(A, CgOptions{options}, preconditioner);
+        const CgOptions     cg{options};
+        const FgmresOptions fgmres{options, parameters.restart};
+        if (ghosts->is_distributed())
+          krylov = parameters.method == "cg" ? make_cg<float>(A, cg, preconditioner, ghosts) : make_fgmres<float>(A, fgmres, preconditioner, ghosts);
         else
-          krylov = make_fgmres<float>(A, FgmresOptions{options, parameters.restart}, preconditioner);
+          krylov = parameters.method == "cg" ? make_cg<float>(A, cg, preconditioner) : make_fgmres<float>(A, fgmres, preconditioner);
         text = krylov->name() + " in single precision" +
-               (factors != nullptr          ? " with preconditioner " + parameters.preconditioner + ": " + factors->description()
+               (cycles != nullptr           ? " with " + cycles->description()
+                : factors != nullptr        ? " with preconditioner " + parameters.preconditioner + ": " + factors->description()
                 : preconditioner != nullptr ? " with " + preconditioner->name()
                                             : " without preconditioner");
       }
@@ -77,7 +116,12 @@ namespace leopard
       void update_values(const float *values)
       {
         if (factors != nullptr)
-          factors->update_values(values);
+          {
+            std::vector<float> own;
+            for (const int entry : own_entries)
+              own.push_back(values[entry]);
+            factors->update_values(own.data());
+          }
         if (relaxation != nullptr)
           relaxation->update_values(values);
         krylov->update_values(values);
@@ -92,6 +136,7 @@ namespace leopard
       static constexpr double smallest      = 1e-15; ///< tolerance of double precision
 
       std::shared_ptr<IncompletePreconditioner<float>> factors;
+      std::vector<int>                                 own_entries; ///< of A, those that factors have
       std::shared_ptr<Relaxation<float>>               relaxation;
       std::shared_ptr<KrylovSolver<float>>             krylov;
       std::string                                      text;
@@ -101,7 +146,8 @@ namespace leopard
     class RefinementSolver : public LinearSolver::Implementation
     {
     public:
-      RefinementSolver(const LinearSolverParameters &parameters_, const HostMatrix &A_, LevelSource *levels, MPI_Comm comm_)
+      RefinementSolver(
+        const LinearSolverParameters &parameters_, const HostMatrix &A_, unsigned int n_components, LevelSource *levels, MPI_Comm comm_)
         : parameters(parameters_)
         , A(A_)
         , comm(comm_)
@@ -120,17 +166,20 @@ namespace leopard
               set_multigrid();
               return;
             }
-          const ScaledMatrix<float> low = scaled_to<float>(matrix, scale_over_ranks(matrix, *exchange));
-          const MethodOptions       options =
+          if (parameters.is_krylov() && parameters.uses_multigrid())
+            cycles = std::make_unique<FieldsMultigrid>(parameters, A, n_components, *levels, comm);
+          const std::vector<double>                         scale  = scale_of_matrix();
+          const std::shared_ptr<const Communication<float>> ghosts = exchange->in_single();
+          const MethodOptions                               options =
             parameters.relaxation() == nullptr ? MethodOptions() : method_options(parameters, omega, order.options(), matrix, *exchange);
+          const ScaledMatrix<float> low = scaled_to<float>(matrix, scale);
           if (parameters.is_krylov())
             {
-              krylov = std::make_unique<KrylovInSingle>(parameters, low.matrix, options);
+              krylov = std::make_unique<KrylovInSingle>(parameters, low.matrix, options, cycles.get(), ghosts);
               set_refinement(low.scale, krylov->inner_solver());
               return;
             }
-          const std::shared_ptr<const Communication<float>> ghosts = exchange->in_single();
-          relaxation                                               = parameters.relaxation()->make(low.matrix, options);
+          relaxation = parameters.relaxation()->make(low.matrix, options);
           set_refinement(low.scale, make_inner_solver(relaxation, ghosts));
         });
         if (refinement->memory_space() == MemorySpace::device)
@@ -154,7 +203,9 @@ namespace leopard
                 set_multigrid();
               return;
             }
-          const ScaledMatrix<float> low = scaled_to<float>(matrix, scale_over_ranks(matrix, *exchange));
+          if (cycles != nullptr)
+            cycles->update_values();
+          const ScaledMatrix<float> low = scaled_to<float>(matrix, scale_of_matrix());
           if (Relaxation<float> *const one = krylov != nullptr ? krylov->preconditioning() : relaxation.get(); omega.is_tau() && one != nullptr)
             one->set_omega(omega.value());
           if (krylov != nullptr)
@@ -205,6 +256,7 @@ namespace leopard
       std::string details() const override
       {
         const std::string text = multigrid != nullptr ? multigrid->details()
+                                 : cycles != nullptr  ? cycles->details()
                                  : krylov != nullptr  ? omega.text()
                                                       : omega_details(parameters, omega, matrix, comm);
         return with_line(text, ghosts_text(*exchange, parameters));
@@ -217,6 +269,18 @@ namespace leopard
         auto system = make_outer_system<float>(matrix, scale, parameters.block_async.backend, parameters.block_async.n_threads);
         refinement =
           std::make_unique<Refinement<float>>(over_ranks(std::move(system), matrix.n_columns, exchange), std::move(inner), RefinementOptions());
+      }
+
+      /** Of all rows and ghosts, empty for ones; cycles that precondition have it. Collective. */
+      std::vector<double> scale_of_matrix() const
+      {
+        if (cycles == nullptr)
+          return scale_over_ranks(matrix, *exchange);
+        const std::vector<double> weights = cycles->weights(); // of the fields, whose unknowns are interleaved
+        std::vector<double>       scale;
+        for (int i = 0; i < matrix.n_columns && weights != std::vector<double>(weights.size(), 1.); ++i)
+          scale.push_back(std::sqrt(weights[static_cast<std::size_t>(i) % weights.size()]));
+        return scale;
       }
 
       /** One number for all rows and ghosts; empty for 1. */
@@ -276,6 +340,7 @@ namespace leopard
       ChosenOmega                                        omega;
       std::vector<double>                                host_x, host_b; ///< likewise
       std::shared_ptr<Relaxation<float>>                 relaxation;     ///< or
+      std::unique_ptr<FieldsMultigrid>                   cycles;         ///< of krylov, if they precondition
       std::unique_ptr<KrylovInSingle>                    krylov;         ///< or
       std::unique_ptr<FieldMultigrid>                    multigrid;
       std::unique_ptr<Refinement<float>>                 refinement;
@@ -284,8 +349,8 @@ namespace leopard
   } // namespace
 
   std::unique_ptr<LinearSolver::Implementation>
-  make_refinement_solver(const LinearSolverParameters &parameters, const HostMatrix &A, LevelSource *levels, MPI_Comm comm)
+  make_refinement_solver(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm)
   {
-    return std::make_unique<RefinementSolver>(parameters, A, levels, comm);
+    return std::make_unique<RefinementSolver>(parameters, A, n_components, levels, comm);
   }
 } // namespace leopard

@@ -177,7 +177,9 @@ namespace leopard::entry_rows
 
     std::string of_overlap_percent(const Run &r, const std::string &entry)
     {
-      return first(of_overlap(r, entry), if_(r.parameters.linear_solver.block_async.overlap == Overlap::none, is(r, "Linear solver/Overlap")));
+      return first(of_overlap(r, entry),
+                   if_(r.parameters.linear_solver.block_async.overlap == Overlap::none, is(r, "Linear solver/Overlap")),
+                   if_(r.parameters.linear_solver.block_async.overlap_level > 0, "'Linear solver/Overlap level' says how far blocks overlap"));
     }
 
     /** The fused time loop is chaotic, and is not taken where a relaxation is asked to be otherwise. */
@@ -380,6 +382,7 @@ namespace leopard::entry_rows
       {"Linear solver/Block shape", effect, effect, of_blocks},
       {"Linear solver/Overlap", effect, effect, of_overlap},
       {"Linear solver/Overlap percent", effect, effect, of_overlap_percent},
+      {"Linear solver/Overlap level", effect, effect, of_overlap},
       {"Linear solver/Block omega", effect, effect, of_blocks},
       {"Linear solver/l1 weights", effect, effect, of_blocks},
       {"Linear solver/Schedule", effect, effect, of_schedule},

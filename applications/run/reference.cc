@@ -40,6 +40,13 @@ namespace leopard
         {{"Problem=laplace", "Linear solver/Method=multigrid", "Linear solver/Preconditioner=none"}, true},
         {{"Problem=helmholtz", "Linear solver/Method=direct", "Linear solver/Preconditioner=none"}, false},
         {{"Problem=laplace", "Linear solver/Method=async", "Linear solver/Preconditioner=none", "Linear solver/Tuning time=1"}, false},
+        {{"Problem=laplace",
+          "Linear solver/Method=async",
+          "Linear solver/Preconditioner=none",
+          "Linear solver/Schedule=replay",
+          "Linear solver/Overlap=uniform",
+          "Linear solver/Overlap level=1"},
+         false},
         {{"Problem=reaction-diffusion", "Reaction-diffusion/Reaction=expression", "Reaction-diffusion/f=u"}, false},
         {{"Problem=laplace", "Study=smoothers"}, false}};
       return list;

@@ -260,6 +260,20 @@ namespace leopard
           x[isolated[i]] = of.values[i] * b[isolated[i]];
     }
 
+    /** f(c, r) in the multigrid's order, in single precision. */
+    template <typename Function>
+    void in_order(float *c, const float *r, bool read_c, const Function &f)
+    {
+      if (is_direct())
+        return f(c, r);
+      gather(low_b.get(), r);
+      if (read_c)
+        gather(low_x.get(), static_cast<const float *>(c));
+      f(low_x.get(), low_b.get());
+      scatter(c, static_cast<const float *>(low_x.get()));
+      solve_isolated(c, r, low_inverses);
+    }
+
     std::shared_ptr<Multigrid<double>>    in_double;
     const MultigridOnSlabs                slabs; ///< whose multigrid in_double is; or empty
     std::shared_ptr<Multigrid<float>>     in_single;
@@ -297,36 +311,23 @@ namespace leopard
 
     int solve(float *c, const float *r, int n) override
     {
-      in_order(c, r, false, [&](float *own_c, const float *own_r) { inner->solve(own_c, own_r, n); });
+      data.in_order(c, r, false, [&](float *own_c, const float *own_r) { inner->solve(own_c, own_r, n); });
       return n;
     }
 
     void go_on(float *c, const float *r, int n) override
     {
-      in_order(c, r, true, [&](float *own_c, const float *own_r) { inner->go_on(own_c, own_r, n); });
+      data.in_order(c, r, true, [&](float *own_c, const float *own_r) { inner->go_on(own_c, own_r, n); });
     }
 
     double relative_residual(float *c, const float *r) override
     {
       double result = 0.; // what is isolated has none
-      in_order(c, r, true, [&](float *own_c, const float *own_r) { result = inner->relative_residual(own_c, own_r); });
+      data.in_order(c, r, true, [&](float *own_c, const float *own_r) { result = inner->relative_residual(own_c, own_r); });
       return result;
     }
 
   private:
-    template <typename Function>
-    void in_order(float *c, const float *r, bool read_c, const Function &f)
-    {
-      if (data.is_direct())
-        return f(c, r);
-      data.gather(data.low_b.get(), r);
-      if (read_c)
-        data.gather(data.low_x.get(), static_cast<const float *>(c));
-      f(data.low_x.get(), data.low_b.get());
-      data.scatter(c, static_cast<const float *>(data.low_x.get()));
-      data.solve_isolated(c, r, data.low_inverses);
-    }
-
     Data                                     &data;
     const std::unique_ptr<InnerSolver<float>> inner;
   };
@@ -529,6 +530,14 @@ namespace leopard
           data->in_single->vmult(low_x, low_b);
         });
     });
+  }
+
+  void PreconditionMultigrid::vmult(float *dst, const float *src) const
+  {
+    if (data->in_single == nullptr)
+      throw InvalidInput("multigrid: a cycle in single precision is asked for, and those that there are are in double\n  expected: "
+                         "Arithmetic::single_precision");
+    data->in_order(dst, src, false, [this](float *c, const float *r) { data->in_single->vmult(c, r); });
   }
 
   void PreconditionMultigrid::vmult(HostVector &dst, const HostVector &src) const

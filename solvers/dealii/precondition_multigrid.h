@@ -84,6 +84,11 @@ namespace leopard
     void vmult(DeviceVector<double> &dst, const DeviceVector<double> &src) const;
     /** The same for a rank's own entries in memory_space(). */
     void vmult(double *dst, const double *src) const;
+    /**
+     * One cycle from zero for weight() A, of which nothing is in double. @throws InvalidInput for cycles in double
+     * precision.
+     */
+    void vmult(float *dst, const float *src) const;
 
     /**
      * Cycles from x until a criterion holds; x and b are a rank's own entries in memory_space(). @throws InvalidInput

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "krylov_host.h"
+#include "krylov_over_ranks.h"
 
 namespace leopard
 {
@@ -9,26 +10,31 @@ namespace leopard
     class HostCg : public HostKrylov<Number>
     {
     public:
-      HostCg(const CrsMatrix<Number> &A_, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner_)
-        : HostKrylov<Number>(A_, options, preconditioner_, 2)
+      template <typename... Ranks>
+      HostCg(const CrsMatrix<Number> &A_, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner_, const Ranks &...ranks)
+        : HostKrylov<Number>(A_, options, preconditioner_, 2, ranks...)
         , p(A_.n_rows)
         , q(A_.n_rows)
         , z(A_.n_rows)
       {
-        state.symmetric = preconditioner_->is_symmetric_map();
       }
 
       std::string name() const override { return "CG"; }
 
     private:
       KrylovState &scalars() override { return state; }
-      void         begin() override { state.begin(); }
+
+      void begin() override
+      {
+        state.symmetric = communication->max(preconditioner->is_symmetric_map() ? 0. : 1.) == 0.;
+        state.begin();
+      }
 
       void step() override
       {
         double sums[2];
         preconditioner->apply(z.data(), r.data());
-        space.sum_over(2, sums, [&](long begin, long end, double *part) {
+        this->sum_over(2, sums, [&](long begin, long end, double *part) {
           part[0] = product_over_range(r.data(), z.data(), begin, end);
           part[1] = product_over_range(z.data(), q.data(), begin, end);
         });
@@ -41,12 +47,12 @@ namespace leopard
             p[i] = beta == Number(0) ? z[i] : z[i] + beta * p[i];
         });
         this->multiply(q.data(), p.data());
-        space.sum_over(1, sums, [&](long begin, long end, double *part) { part[0] = product_over_range(p.data(), q.data(), begin, end); });
+        this->sum_over(1, sums, [&](long begin, long end, double *part) { part[0] = product_over_range(p.data(), q.data(), begin, end); });
         state.find_step(sums[0]);
         if (state.checking)
           return;
         const Number alpha = static_cast<Number>(state.alpha);
-        space.sum_over(1, sums, [&](long begin, long end, double *part) {
+        this->sum_over(1, sums, [&](long begin, long end, double *part) {
           for (long i = begin; i < end; ++i)
             {
               e[i] += alpha * p[i];
@@ -58,6 +64,7 @@ namespace leopard
       }
 
       using HostKrylov<Number>::preconditioner;
+      using HostKrylov<Number>::communication;
       using HostKrylov<Number>::space;
       using HostKrylov<Number>::r;
       using HostKrylov<Number>::e;
@@ -74,9 +81,22 @@ namespace leopard
     return std::make_unique<HostCg<Number>>(A, options, preconditioner);
   }
 
-#define INSTANTIATE(Number)                                        \
-  template std::unique_ptr<KrylovSolver<Number>> make_host_krylov( \
-    const CrsMatrix<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner);
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>> make_cg(const CrsMatrix<Number>                     &A,
+                                                const CgOptions                             &options,
+                                                std::shared_ptr<Preconditioner<Number>>      preconditioner,
+                                                std::shared_ptr<const Communication<Number>> communication)
+  {
+    return std::make_unique<HostCg<Number>>(A, options, checked_on_ranks("CG", A, options, std::move(preconditioner)), communication);
+  }
+
+#define INSTANTIATE(Number)                                                                                           \
+  template std::unique_ptr<KrylovSolver<Number>> make_host_krylov(                                                    \
+    const CrsMatrix<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner);       \
+  template std::unique_ptr<KrylovSolver<Number>> make_cg(const CrsMatrix<Number>                     &A,              \
+                                                         const CgOptions                             &options,        \
+                                                         std::shared_ptr<Preconditioner<Number>>      preconditioner, \
+                                                         std::shared_ptr<const Communication<Number>> communication);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

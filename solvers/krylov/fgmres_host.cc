@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "krylov_host.h"
+#include "krylov_over_ranks.h"
 
 namespace leopard
 {
@@ -9,8 +10,12 @@ namespace leopard
     class HostFgmres : public HostKrylov<Number>
     {
     public:
-      HostFgmres(const CrsMatrix<Number> &A_, const FgmresOptions &options, const PreconditionerPointer<Number> &preconditioner_)
-        : HostKrylov<Number>(A_, options, preconditioner_, options.restart + 1)
+      template <typename... Ranks>
+      HostFgmres(const CrsMatrix<Number>             &A_,
+                 const FgmresOptions                 &options,
+                 const PreconditionerPointer<Number> &preconditioner_,
+                 const Ranks &...ranks)
+        : HostKrylov<Number>(A_, options, preconditioner_, options.restart + 1, ranks...)
         , basis(options.restart + 1, std::vector<Number>(A_.n_rows))
         , directions(options.restart, std::vector<Number>(A_.n_rows))
         , numbers(FgmresState::n_numbers(options.restart))
@@ -60,7 +65,7 @@ namespace leopard
       /** components[j] = w . v_j for n vectors of the basis. */
       void find_components(double *components, const std::vector<Number> &w, int n)
       {
-        space.sum_over(n, components, [&](long begin, long end, double *part) {
+        this->sum_over(n, components, [&](long begin, long end, double *part) {
           for (int j = 0; j < n; ++j)
             part[j] = product_over_range(w.data(), basis[j].data(), begin, end);
         });
@@ -70,7 +75,7 @@ namespace leopard
       double subtract(std::vector<Number> &w, const double *components, int n)
       {
         double result = 0.;
-        space.sum_over(1, &result, [&](long begin, long end, double *part) {
+        this->sum_over(1, &result, [&](long begin, long end, double *part) {
           for (int j = 0; j < n; ++j)
             {
               const Number h = static_cast<Number>(components[j]);
@@ -109,9 +114,22 @@ namespace leopard
     return std::make_unique<HostFgmres<Number>>(A, options, preconditioner);
   }
 
-#define INSTANTIATE(Number)                                        \
-  template std::unique_ptr<KrylovSolver<Number>> make_host_krylov( \
-    const CrsMatrix<Number> &A, const FgmresOptions &options, const PreconditionerPointer<Number> &preconditioner);
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>> make_fgmres(const CrsMatrix<Number>                     &A,
+                                                    const FgmresOptions                         &options,
+                                                    std::shared_ptr<Preconditioner<Number>>      preconditioner,
+                                                    std::shared_ptr<const Communication<Number>> communication)
+  {
+    return std::make_unique<HostFgmres<Number>>(A, options, checked_on_ranks("FGMRES", A, options, std::move(preconditioner)), communication);
+  }
+
+#define INSTANTIATE(Number)                                                                                               \
+  template std::unique_ptr<KrylovSolver<Number>> make_host_krylov(                                                        \
+    const CrsMatrix<Number> &A, const FgmresOptions &options, const PreconditionerPointer<Number> &preconditioner);       \
+  template std::unique_ptr<KrylovSolver<Number>> make_fgmres(const CrsMatrix<Number>                     &A,              \
+                                                             const FgmresOptions                         &options,        \
+                                                             std::shared_ptr<Preconditioner<Number>>      preconditioner, \
+                                                             std::shared_ptr<const Communication<Number>> communication);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

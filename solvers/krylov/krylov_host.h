@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/errors.h"
 #include "../base/stopwatch.h"
 #include "../base/thread_pool.h"
+#include "../exchange/communication.h"
 #include "krylov_engine.h"
 #include "krylov_rules.h"
 
@@ -75,7 +77,13 @@ namespace leopard
     std::vector<double>               parts;
   };
 
-  /** The frame of a Krylov method on the host: units, the residual of x, beginning anew. */
+  template <typename Number>
+  using CommunicationPointer = std::shared_ptr<const Communication<Number>>;
+
+  /**
+   * The frame of a Krylov method on the host: units, the residual of x, beginning anew. On several ranks vectors are of
+   * a rank's own rows, and sums, what is largest and all that follows from them the same on each.
+   */
   template <typename Number>
   class HostKrylov : public KrylovSolver<Number>
   {
@@ -92,12 +100,13 @@ namespace leopard
       history.clear();
       history_seconds.clear();
       std::fill(e.begin(), e.end(), Number(0));
-      double largest = 0.;
+      double              largest = 0.;
+      const Number *const of_all  = with_ghosts(x);
       space.merge_over(1, &largest, larger_magnitude, [&](long begin, long end, double *part) {
         for (long i = begin; i < end; ++i)
-          part[0] = larger_magnitude(larger_magnitude(part[0], static_cast<double>(b[i])), residual(i, x, b));
+          part[0] = larger_magnitude(larger_magnitude(part[0], static_cast<double>(b[i])), residual(i, of_all, b));
       });
-      state.choose_scale(largest);
+      state.choose_scale(communication->max(largest)); // what is not finite ends with the sums of check()
       while (check(x, b))
         {
           begin();
@@ -124,12 +133,18 @@ namespace leopard
     using Vector = std::vector<Number>;
 
     /** @param n_sums that the method adds up at once. */
-    HostKrylov(const CrsMatrix<Number> &A_, const KrylovOptions &options, PreconditionerPointer<Number> preconditioner_, int n_sums)
+    HostKrylov(const CrsMatrix<Number>      &A_,
+               const KrylovOptions          &options,
+               PreconditionerPointer<Number> preconditioner_,
+               int                           n_sums,
+               CommunicationPointer<Number>  communication_ = std::make_shared<const Communication<Number>>())
       : A(A_)
       , preconditioner(std::move(preconditioner_))
+      , communication(std::move(communication_))
       , space(A.n_rows, options.backend == Backend::reference ? 1 : options.n_threads, std::max(2, n_sums))
       , r(A.n_rows)
       , e(A.n_rows)
+      , ghosted(communication->has_ghosts() ? A.n_columns : 0)
       , initial(initial_state<Number>(options))
       , keeps_history(options.keep_history)
     {
@@ -143,25 +158,46 @@ namespace leopard
     /** Computes e unless the steps have. */
     virtual void find_correction() {}
 
-    void multiply(Number *y, const Number *x) const
+    void multiply(Number *y, const Number *x)
     {
+      const Number *const of_all = with_ghosts(x);
       space.for_ranges([&](long begin, long end, int /*piece*/) {
         for (long i = begin; i < end; ++i)
           {
             Number sum = 0;
             for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-              sum += A.values[p] * x[A.columns[p]];
+              sum += A.values[p] * of_all[A.columns[p]];
             y[i] = sum;
           }
       });
     }
 
+    /** HostPieces::sum_over() of all ranks. */
+    template <typename F>
+    void sum_over(int n_sums, double *result, const F &f)
+    {
+      space.sum_over(n_sums, result, f);
+      for (int q = 0; q < n_sums; ++q)
+        result[q] = communication->sum(result[q]);
+    }
+
     CrsMatrix<Number>                   A;
     const PreconditionerPointer<Number> preconditioner;
+    const CommunicationPointer<Number>  communication;
     HostPieces                          space;
     Vector                              r, e; ///< residual and correction, in units of the scale
 
   private:
+    /** x itself, or where there are ghosts a copy of it with theirs, which the next call overwrites. */
+    const Number *with_ghosts(const Number *x)
+    {
+      if (!communication->has_ghosts())
+        return x;
+      std::copy_n(x, A.n_rows, ghosted.begin());
+      communication->update_ghosts(ghosted.data(), MemorySpace::host);
+      return ghosted.data();
+    }
+
     /** For the history of one more step: it grows as it is needed, since most solves do few of max_iterations. */
     void make_room(KrylovState &state)
     {
@@ -173,7 +209,7 @@ namespace leopard
       state.history_size = static_cast<int>(history.size());
     }
 
-    /** b_i - (A x)_i in double precision. */
+    /** b_i - (A x)_i in double precision. @param x with ghosts. */
     double residual(long i, const Number *x, const Number *b) const
     {
       double sum = static_cast<double>(b[i]);
@@ -194,11 +230,12 @@ namespace leopard
               e[i] = 0;
             }
         });
-      double sums[2];
-      space.sum_over(2, sums, [&](long begin, long end, double *part) {
+      double              sums[2];
+      const Number *const of_all = with_ghosts(x);
+      sum_over(2, sums, [&](long begin, long end, double *part) {
         for (long i = begin; i < end; ++i)
           {
-            const double r_i = state.inverse_scale * residual(i, x, b);
+            const double r_i = state.inverse_scale * residual(i, of_all, b);
             r[i]             = static_cast<Number>(r_i);
             part[0] += square(r_i);
             part[1] += square(state.inverse_scale * static_cast<double>(b[i]));
@@ -207,9 +244,25 @@ namespace leopard
       return state.check(sums[0], sums[1]);
     }
 
+    Vector              ghosted; ///< see with_ghosts()
     const KrylovState   initial;
     const bool          keeps_history;
     std::vector<double> history;         ///< of the steps until now, with room for more
     std::vector<double> history_seconds; ///< of the steps until now
   };
+
+  /**
+   * @return the preconditioner, or that which does nothing. @throws InvalidInput for what a method over ranks cannot
+   * do.
+   */
+  template <typename Number, typename Options>
+  PreconditionerPointer<Number>
+  checked_on_ranks(const std::string &method, const CrsMatrix<Number> &A, const Options &options, PreconditionerPointer<Number> preconditioner)
+  {
+    options.validate();
+    A.validate_entries();
+    if (options.backend == Backend::cuda || (preconditioner != nullptr && preconditioner->memory_space() != MemorySpace::host))
+      throw InvalidInput(method + " of several ranks: backend or preconditioner is on the device\n  expected: those of the host");
+    return preconditioner != nullptr ? preconditioner : make_identity_preconditioner<Number>(A.n_rows, MemorySpace::host);
+  }
 } // namespace leopard

@@ -3,10 +3,12 @@
 
 #include "../base/errors.h"
 #include "../device/device.h"
-#include "../relaxation/relaxation.h"
+#include "../relaxation/with_ghosts.h"
+#include "krylov_over_ranks.h"
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace leopard
 {
@@ -16,9 +18,13 @@ namespace leopard
     class RelaxationPreconditioner : public Preconditioner<Number>
     {
     public:
-      RelaxationPreconditioner(std::shared_ptr<Relaxation<Number>> relaxation_, int n_iterations_)
+      RelaxationPreconditioner(std::shared_ptr<Relaxation<Number>>          relaxation_,
+                               int                                          n_iterations_,
+                               std::shared_ptr<const Communication<Number>> communication_)
         : relaxation(std::move(relaxation_))
         , n_iterations(n_iterations_)
+        , communication(std::move(communication_))
+        , ghosted(communication->has_ghosts() ? relaxation->n_columns() : 0)
       {
       }
 
@@ -32,12 +38,18 @@ namespace leopard
       void apply(Number *z, const Number *r) override
       {
         relaxation->restart();
-        relaxation->iterate_from_zero(z, r, n_iterations);
+        if (!communication->has_ghosts())
+          return relaxation->iterate_from_zero(z, r, n_iterations);
+        relaxation->iterate_from_zero(ghosted.data(), r, 1);
+        iterate_with_ghosts(*relaxation, ghosted.data(), r, n_iterations - 1, *communication);
+        std::copy_n(ghosted.begin(), n_rows(), z);
       }
 
     private:
-      const std::shared_ptr<Relaxation<Number>> relaxation;
-      const int                                 n_iterations;
+      const std::shared_ptr<Relaxation<Number>>          relaxation;
+      const int                                          n_iterations;
+      const std::shared_ptr<const Communication<Number>> communication;
+      std::vector<Number>                                ghosted; ///< z with ghosts, where there are any
     };
 
     template <typename Number>
@@ -72,17 +84,26 @@ namespace leopard
   } // namespace
 
   template <typename Number>
-  std::shared_ptr<Preconditioner<Number>> make_preconditioner(std::shared_ptr<Relaxation<Number>> relaxation, int n_iterations)
+  std::shared_ptr<Preconditioner<Number>>
+  make_preconditioner(std::shared_ptr<Relaxation<Number>> relaxation, int n_iterations, std::shared_ptr<const Communication<Number>> communication)
   {
     if (relaxation == nullptr)
       throw InvalidInput("a preconditioner is made of no relaxation\n  expected: one of the methods");
-    if (relaxation->n_columns() != relaxation->n_rows())
+    if (relaxation->n_columns() != relaxation->n_rows() && !communication->has_ghosts())
       throw InvalidInput("the preconditioner " + relaxation->name() + " has " + std::to_string(relaxation->n_columns() - relaxation->n_rows()) +
                          " ghosts\n  expected: a matrix of one rank");
+    if (communication->has_ghosts() && relaxation->memory_space() != MemorySpace::host)
+      throw InvalidInput("the preconditioner " + relaxation->name() + " of several ranks is on the device\n  expected: one on the host");
     if (n_iterations < 1)
       throw InvalidInput("the preconditioner " + relaxation->name() + " is to do " + std::to_string(n_iterations) +
                          " iterations\n  expected: a number >= 1");
-    return std::make_shared<RelaxationPreconditioner<Number>>(std::move(relaxation), n_iterations);
+    return std::make_shared<RelaxationPreconditioner<Number>>(std::move(relaxation), n_iterations, std::move(communication));
+  }
+
+  template <typename Number>
+  std::shared_ptr<Preconditioner<Number>> make_preconditioner(std::shared_ptr<Relaxation<Number>> relaxation, int n_iterations)
+  {
+    return make_preconditioner(std::move(relaxation), n_iterations, std::make_shared<const Communication<Number>>());
   }
 
   template <typename Number>
@@ -93,6 +114,8 @@ namespace leopard
 
 #define INSTANTIATE(Number)                                                                                                               \
   template std::shared_ptr<Preconditioner<Number>> make_preconditioner(std::shared_ptr<Relaxation<Number>> relaxation, int n_iterations); \
+  template std::shared_ptr<Preconditioner<Number>> make_preconditioner(                                                                   \
+    std::shared_ptr<Relaxation<Number>> relaxation, int n_iterations, std::shared_ptr<const Communication<Number>> communication);        \
   template std::shared_ptr<Preconditioner<Number>> make_identity_preconditioner(int n_rows, MemorySpace memory_space);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE

@@ -295,6 +295,7 @@ namespace leopard
                                                                              {"Linear solver/Block shape", {"rows"}},
                                                                              {"Linear solver/Overlap", {"uniform"}},
                                                                              {"Linear solver/Overlap percent", {"50"}},
+                                                                             {"Linear solver/Overlap level", {"1"}},
                                                                              {"Linear solver/Block omega", {"0.8"}},
                                                                              {"Linear solver/l1 weights", {"true"}},
                                                                              {"Linear solver/Schedule", {"synchronous"}},

@@ -41,7 +41,7 @@ class PrecisionOfSolvers(HostProgram):
                 self.assertRegex(self.log(name), rf"refinement with .* in single precision.*: {cycle['linear_iterations']} iterations in {cycle['corrections']} corrections, residual ")
 
     def test_krylov_methods_find_the_solution_of_double(self):
-        preconditioners = ("none", "jacobi", "ssor", "async", "chebyshev", "ilu", "ic")
+        preconditioners = ("none", "jacobi", "ssor", "async", "chebyshev", "ilu", "ic", "multigrid")
         runs = self.sweep(self.square(refinements=4), {"Linear solver/Method": ("cg", "gmres"), "Linear solver/Preconditioner": preconditioners, "Linear solver/Precision": ("double", "mixed")})
         self.assertEqual(len(runs), 4 * len(preconditioners))
         largest = None
@@ -55,12 +55,15 @@ class PrecisionOfSolvers(HostProgram):
                 self.assertLessEqual(cycle["corrections"], 4)
                 self.assertGreater(cycle["linear_iterations"], cycle["corrections"])
                 self.assertIn(f"refinement with {'CG' if method == 'cg' else 'FGMRES(50)'} in single precision with", self.log(name))
+                if preconditioner == "multigrid":
+                    self.assertIn("in single precision with V(2,2) multigrid in single precision", self.log(name))
+                    self.assertLessEqual(cycle["linear_iterations"], 30)  # some 6 a correction
 
     def test_krylov_methods_take_new_values(self):
         """Time steps of several fields, whose matrix changes: as in double."""
         rows = []
         for precision in ("double", "mixed"):
-            for preconditioner in ("async", "ilu"):
+            for preconditioner in ("async", "ilu", "multigrid"):
                 self.leopard(TINY, "Time stepping/Engine=general", "Time stepping/Step size=0.01", "Time stepping/End time=0.03", "Output/Interval=0", "Linear solver/Method=gmres",
                              f"Linear solver/Preconditioner={preconditioner}", SYNCHRONOUS, f"Linear solver/Precision={precision}")
                 rows.append(self.statistics("tiny_turing")[1][-1][10:16])
@@ -116,7 +119,7 @@ class PrecisionOfSolvers(HostProgram):
     def test_units_do_not_matter(self):
         counts = {}
         for size in ("1", "1e-30", "1e30"):
-            for method, preconditioner, settings in (("async", "none", [MIXED]), ("multigrid", "none", [MIXED]), ("cg", "multigrid", [SINGLE])):
+            for method, preconditioner, settings in (("async", "none", [MIXED]), ("multigrid", "none", [MIXED]), ("cg", "multigrid", [SINGLE]), ("gmres", "multigrid", [MIXED])):
                 for coefficient in ("1", size):  # of the right-hand side alone, and of the matrix, too
                     self.leopard(self.square(source=size, coefficient=coefficient), SYNCHRONOUS, f"Linear solver/Method={method}", f"Linear solver/Preconditioner={preconditioner}", *settings)
                     cycle = self.run_json("square")["cycles"][-1]
@@ -194,6 +197,17 @@ class PrecisionOfSolvers(HostProgram):
             maximum = self.run_json("island")["cycles"][-1]["u"]["maximum"]
             self.assertAlmostEqual(maximum, expected, delta=1e-5 * expected)
 
+    def test_krylov_methods_go_on_in_double(self):
+        """The same, of cg, which does not get on in single precision: on ranks, too, all together."""
+        island = self.write("island.prm", SQUARE.format(source="1", coefficient="if(abs(x-0.5)<0.2 && abs(y-0.5)<0.2, 1e8, 1)", refinements=4, method="cg"))
+        for preconditioner, ranks in (("ic", 1), ("ic", 2), ("jacobi", 2)):
+            settings = [f"Linear solver/Preconditioner={preconditioner}", "Linear solver/Relative tolerance=1e-6"]
+            self.leopard(island, *settings, "Linear solver/Precision=double", ranks=ranks)
+            expected = self.run_json("island")["cycles"][-1]["u"]["maximum"]
+            said = self.leopard(island, *settings, MIXED, ranks=ranks)
+            self.assertEqual(said.count(f"cg with the preconditioner {preconditioner} in double precision from now on, as single precision does not do: "), 1, said)
+            self.assertAlmostEqual(self.run_json("island")["cycles"][-1]["u"]["maximum"], expected, delta=1e-5 * expected)
+
     def test_double_where_values_do_not_fit(self):
         """On several ranks, too, where nobody may wait for a rank that has failed."""
         file = self.write("small.prm", SQUARE.format(source="1e-200", coefficient="1e-200*(1+x*y)", refinements=3, method="multigrid"))
@@ -215,7 +229,9 @@ class PrecisionThatCannotBe(HostProgram):
         self.invalid([
             (square, [MIXED, "Linear solver/Method=direct"], ["'Linear solver/Precision' is mixed, but the linear solver is direct", "multigrid, async, async-refinement, jacobi", "or the precision double"]),
             (square, [MIXED, "Linear solver/Method=cg", "Linear solver/Preconditioner=amg"], ["the linear solver is cg with the preconditioner amg"]),
-            (square, [MIXED, "Linear solver/Method=gmres", "Linear solver/Preconditioner=multigrid"], ["'Multigrid/Precision' = single"]),
+            (square, [MIXED, "Linear solver/Method=gmres", "Linear solver/Preconditioner=multigrid", "Multigrid/Precision=double"], ["'Multigrid/Precision' is double", "expected: automatic or single"]),
+            (square, [MIXED, "Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid", "Linear solver/Backend=cuda"],
+             ["'Linear solver/Backend' is cuda, but 'Linear solver/Precision' is mixed for cg with the preconditioner multigrid, which runs on the host"]),
             (square, [MIXED, "Linear solver/Method=cg", "Linear solver/Preconditioner=aggregation"], ["cg with the preconditioner aggregation", "or cg or gmres with the preconditioner none, ", "'Multigrid/Precision' = single"]),
             (l_shape, [MIXED, "Linear solver/Method=automatic", "Linear solver/Preconditioner=none"], ["cg with the preconditioner amg (automatic: "]),
             (square, [MIXED, "Multigrid/Full multigrid start=true"], ["'Multigrid/Full multigrid start' is true"]),
@@ -230,8 +246,9 @@ class PrecisionThatCannotBe(HostProgram):
         self.assertIn("'Linear solver/Method' = multigrid, async", error)
 
     def test_krylov_methods_on_several_ranks(self):
-        error = self.leopard(VERIFICATION / "multigrid_2d.prm", MIXED, "Linear solver/Method=cg", "Linear solver/Preconditioner=ic", ranks=2, fails=True)
-        self.assertIn("'Linear solver/Precision' is mixed and the method cg, but the program runs on 2 ranks\n  expected: one rank, another method, or the precision double", error)
+        error = self.leopard(VERIFICATION / "multigrid_2d.prm", MIXED, "Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid", ranks=2, fails=True)
+        self.assertIn("'Linear solver/Precision' is mixed and the method cg with the preconditioner multigrid, but the program runs on 2 ranks\n"
+                      "  expected: one rank, another preconditioner, another method, or the precision double", error)
         self.assertFalse((self.folder / "output").exists(), "something was written")
 
     def test_entries_that_nobody_uses(self):
@@ -292,6 +309,33 @@ class PrecisionOnSeveralRanks(Program):
             self.assertLessEqual(max(one["corrections"], two["corrections"]), 4)
             self.assertLessEqual(two["linear_iterations"], 1.5 * one["linear_iterations"], method)
             self.assertAlmostEqual(two["u"]["maximum"], one["u"]["maximum"], delta=1e-9 * one["u"]["maximum"])
+
+    def test_krylov_methods(self):
+        """Ranks precondition with their own rows of factors and blocks, so that iterations are more, but not corrections; units of the matrix do not matter."""
+        for method, preconditioner, size in (("cg", "none", "1"), ("cg", "async", "1"), ("cg", "ic", "1e30"), ("gmres", "async", "1"), ("gmres", "ilu", "1"), ("gmres", "ssor", "1")):
+            file = self.write("square.prm", SQUARE.format(source=size, coefficient=f"{size}*if(x<0.5, 1e4, 1)", refinements=4, method=method))
+            settings = [f"Linear solver/Preconditioner={preconditioner}", "Linear solver/Backend=host"]
+            double = self.found(file, *settings, ranks=1)
+            one = self.found(file, *settings, MIXED, ranks=1)
+            for ranks in (2, 3):
+                found = self.found(file, *settings, MIXED, ranks=ranks, says=f"refinement with {'CG' if method == 'cg' else 'FGMRES(50)'} in single precision")
+                which = f"{method} {preconditioner}, {ranks} ranks"
+                self.assertGreaterEqual(found["corrections"], 2, which)
+                self.assertLessEqual(found["corrections"], 4, which)
+                self.assertLessEqual(found["linear_iterations"], (1.1 if preconditioner == "none" else 2.5) * one["linear_iterations"] + 5, which)
+                self.assertAlmostEqual(found["u"]["maximum"], double["u"]["maximum"], delta=1e-9 * double["u"]["maximum"], msg=which)
+
+    def test_krylov_methods_take_new_values(self):
+        """Two fields in time, on two ranks as on one in double."""
+        rows = []
+        for precision, ranks in (("double", 1), ("mixed", 2)):
+            for preconditioner in ("async", "ilu"):
+                self.leopard(TINY, "Time stepping/Engine=general", "Time stepping/Step size=0.01", "Time stepping/End time=0.03", "Output/Interval=0", "Linear solver/Method=gmres",
+                             f"Linear solver/Preconditioner={preconditioner}", SYNCHRONOUS, "Linear solver/Backend=host", f"Linear solver/Precision={precision}", ranks=ranks)
+                rows.append(self.statistics("tiny_turing")[1][-1][10:16])
+        for row in rows[1:]:
+            for a, b in zip(rows[0], row):
+                self.assertAlmostEqual(a, b, delta=1e-5)
 
     def test_host(self):
         self.compare_cycles("host")

@@ -12,6 +12,8 @@
 #include <solvers/device/device_vector.h>
 #include <solvers/distributed/mpi/gathered_coarse_solver.h>
 #include <solvers/distributed/mpi/ghost_exchange.h>
+#include <solvers/krylov/krylov_over_ranks.h>
+#include <solvers/matrix/own_columns.h>
 #include <solvers/refinement/mixed_multigrid.h>
 #include <solvers/refinement/over_ranks.h>
 #include <solvers/refinement/refinement.h>
@@ -341,6 +343,52 @@ namespace leopard
           SCOPED_TRACE(name);
           compare(GetParam(), 1, [&](MPI_Comm comm, Backend backend) { return refine_by_relaxation(comm, name, backend); });
         }
+    }
+
+    /**
+     * CG or FGMRES in single precision, with the diagonal or without a preconditioner: neither knows of ranks, so that
+     * iterations are those of one process but for what rounding makes of sums in another order.
+     */
+    Found refine_by_krylov(MPI_Comm comm, bool cg, bool preconditioned)
+    {
+      const auto                                   mesh = make_mesh(comm, false);
+      const LevelProblem<2>                        problem(*mesh, 1, false, {0}, 100.);
+      const LocalMatrix                            local     = local_matrix(problem.matrix);
+      const auto                                   exchange  = make_exchange(local, comm);
+      const ScaledMatrix<float>                    low       = scaled_to<float>(local.matrix, scale_over_ranks(local.matrix, *exchange));
+      const CrsMatrix<float>                       diagonals = own_columns(low.matrix);
+      const std::shared_ptr<Preconditioner<float>> preconditioner =
+        preconditioned ? make_preconditioner<float>(find_method("jacobi").make(diagonals, {})) : nullptr;
+      const std::shared_ptr<const Communication<float>> ghosts = exchange->in_single();
+
+      KrylovOptions options;
+      options.tolerance = tolerance_of_corrections(1e-12);
+      options.n_threads = 1;
+      std::shared_ptr<KrylovSolver<float>> krylov;
+      if (cg)
+        krylov = make_cg<float>(low.matrix, CgOptions{options}, preconditioner, ghosts);
+      else
+        krylov = make_fgmres<float>(low.matrix, FgmresOptions{options, 20}, preconditioner, ghosts);
+      Refinement<float> refinement(make_system(local, low.scale, exchange, Backend::host), make_inner_solver(krylov), to_the_end(0));
+      return solve(problem, refinement, Backend::host);
+    }
+
+    TEST(KrylovInSingleOnRanks, RefinesAsOneProcessDoes)
+    {
+      for (const bool cg : {true, false})
+        for (const bool preconditioned : {true, false})
+          {
+            SCOPED_TRACE((cg ? "CG" : "FGMRES") + std::string(preconditioned ? ", jacobi" : ""));
+            compare(Backend::host, 6, [&](MPI_Comm comm, Backend) { return refine_by_krylov(comm, cg, preconditioned); });
+          }
+    }
+
+    TEST(KrylovInSingleOnRanks, IsNotOnTheDevice)
+    {
+      CrsMatrix<float> A;
+      KrylovOptions    options;
+      options.backend = Backend::cuda;
+      EXPECT_THROW(make_cg<float>(A, CgOptions{options}, nullptr, std::make_shared<const Communication<float>>()), InvalidInput);
     }
 
     /** Of a matrix out of the range of float, which is scaled, and of one that is not. */
