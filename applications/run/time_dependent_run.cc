@@ -11,7 +11,6 @@
 
 #include <applications/base/collective.h>
 #include <applications/base/log.h>
-#include <applications/base/random_numbers.h>
 #include <applications/discretization/shared_mesh.h>
 #include <applications/discretization/uniform_grid.h>
 #include <applications/nonlinear/implicit_system.h>
@@ -246,17 +245,8 @@ namespace leopard
         integrator.reset(); // and its memory
         integrator = std::make_unique<TimeIntegrator>(
           time, problem, system, *implicit, *newton, context.parameters.growth, discretization.mesh_size(), update_load, distribute);
-        if (!problem.has_noise())
-          return;
-        if (!(discretization.mesh_size() >= 10. * resolution_of_places)) // or neighbours would have the same noise
-          throw Error(
-            format("'%s/Noise ...' is given, and the shortest edge of the mesh is %.2g: noise tells places apart to %.0e\n  expected: edges "
-                   "of %.0e at least, as they are in a larger unit of length, or no noise",
-                   problem.name().c_str(),
-                   discretization.mesh_size(),
-                   resolution_of_places,
-                   10. * resolution_of_places));
-        integrator->set_noise(discretization.nodes());
+        if (problem.has_noise())
+          integrator->set_noise(discretization.nodes(), discretization.mesh_size());
       }
 
       TimeLoopResult run_without_output(const TimeLoopParameters &loop, const std::string &last_good_state)

@@ -80,8 +80,15 @@ namespace leopard
         u.add(weights[l], levels[l]);
   }
 
-  void TimeIntegrator::set_noise(const std::vector<double> &nodes)
+  void TimeIntegrator::set_noise(const std::vector<double> &nodes, double shortest_edge)
   {
+    if (!(shortest_edge >= 10. * resolution_of_places)) // or neighbours would have the same noise
+      throw Error(format("'%s/Noise ...' is given, and the shortest edge of the mesh is %.2g: noise tells places apart to %.0e\n  expected: edges of "
+                         "%.0e at least, as in another unit of length, or no noise",
+                         problem.name().c_str(),
+                         shortest_edge,
+                         resolution_of_places,
+                         10. * resolution_of_places));
     forces.reinit(system.load);
     noise_places = nodes;
   }

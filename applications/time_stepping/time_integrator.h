@@ -105,9 +105,10 @@ namespace leopard
      * t_n at a node with the lumped mass m is m sigma(u_n, x, t_n) xi / sqrt(m dt), xi = normal_at() the place for
      * field, step and the problem's seed (Euler and Maruyama, the drift implicit; Kloeden and Platen, Numerical
      * Solution of Stochastic Differential Equations, 12.2): strong order 1 where sigma does not depend on u, otherwise
-     * 1/2, on a fixed mesh.
+     * 1/2, on a fixed mesh. @param shortest_edge of the mesh. @throws Error if random numbers do not tell its nodes
+     * apart.
      */
-    void set_noise(const std::vector<double> &nodes);
+    void set_noise(const std::vector<double> &nodes, double shortest_edge);
 
     /**
      * Starts at time zero with these values, constrained ones included; those of quasi-stationary fields are where the

@@ -367,9 +367,6 @@ namespace leopard::command_line
       if (a.async.l1_weights && (a.momentum_from_matrix || a.omega_is_tau))
         contradiction(
           "--l1", a.omega_is_tau ? "--omega tau" : "--momentum automatic", "numbers, as the eigenvalues of D^-1 A do not apply to l1 weights");
-      if (const TwoStage kind = a.async.two_stage;
-          a.momentum_from_matrix && kind != TwoStage::automatic && kind != TwoStage::synchronous && kind != TwoStage::block)
-        contradiction("--momentum automatic", "--two-stage " + to_string(kind), "no momentum, or --two-stage synchronous or block");
       if (a.async.overlap == Overlap::none)
         refuse(a, {"--overlap-percent", "--overlap-level"}, "no overlap", "--overlap uniform, upward or downward with it");
       if (a.async.overlap != Overlap::none && a.shape == BlockShape::metis)

@@ -158,6 +158,9 @@ namespace leopard::command_line
         options.omega = tau_scaling(eigenvalues_of(A, of_tau, a.criteria.max_seconds, log));
       if (!a.momentum_from_matrix)
         return;
+      if (const TwoStage kind = options.two_stage; kind != TwoStage::automatic && kind != TwoStage::synchronous && kind != TwoStage::block)
+        throw UsageError("--momentum automatic is given with --two-stage " + to_string(kind) +
+                         "\n  expected: no momentum, or --two-stage synchronous or block");
       const ExtremeEigenvalues eigenvalues = eigenvalues_of(A, "--momentum automatic", a.criteria.max_seconds, log);
       const auto               take        = [&](double caution) {
         const MomentumParameters parameters = momentum_parameters(eigenvalues, caution);
