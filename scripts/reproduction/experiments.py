@@ -42,14 +42,15 @@ def memory():
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def study(name, options=(), cuda=(), quick=(), schedules=("chaotic",), matrices=(), devices=("host", "cuda"), timed=True):
-    """A study of leopard-study; on the host with several schedules, which a GPU does not need."""
+def study(name, options=(), cuda=(), quick=(), schedules=("chaotic",), matrices=(), devices=("host", "cuda"), timed=True, without=()):
+    """A study of leopard-study; on the host with several schedules, which a GPU does not need. Without: options that it has not."""
     def steps(device, is_quick):
         more = list(quick if is_quick else cuda if device == "cuda" else options)
-        with_matrices = ["--matrices", "{matrices}"] if matrices else []
+        with_matrices = ["--matrices", "{matrices}"] if matrices and "--matrix" not in more else []  # those named are generated
         for schedule in schedules if device == "host" else ("chaotic",):
-            yield schedule, ["{study}", name, "--backend", device, "--schedule", schedule, *more, *with_matrices,
-                             "--csv", f"{schedule}.csv"]
+            common = {"--backend": device, "--schedule": schedule}
+            yield schedule, ["{study}", name, *(word for option in common if option not in without for word in (option, common[option])),
+                             *more, *with_matrices, "--csv", f"{schedule}.csv"]
     return Experiment(name, f"leopard-study {name}", steps, tuple(MATRICES[m] for m in matrices), devices=devices,
                       timed=timed)
 
@@ -262,9 +263,10 @@ EXPERIMENTS = (
     study("refinement", quick=("--matrix", "trefethen", "--runs", "1"), schedules=SCHEDULES, matrices=STUDY_MATRICES),
     study("overlap", ("--size", "64"), ("--full",), ("--size", "12", "--runs", "3")),
     study("taxonomy", quick=("--matrix", "trefethen", "--runs", "1"), matrices=("fv1", "fv3"), devices=("host",)),
-    study("copies", quick=("--size", "40", "--runs", "1")),
+    study("copies", quick=("--size", "40", "--runs", "1"), without=("--schedule",)),
     study("energy", ("--seconds", "1"), ("--seconds", "1"), quick=("--matrix", "trefethen", "--seconds", "0.05"), matrices=STUDY_MATRICES),
-    study("divergence", quick=("--matrix", "trefethen"), matrices=STUDY_MATRICES, devices=("host",), timed=False),
+    study("divergence", quick=("--matrix", "trefethen"), matrices=STUDY_MATRICES, devices=("host",), timed=False,
+          without=("--backend", "--schedule")),
     study("gpus", cuda=("--full",), quick=("--runs", "1"), matrices=("fv3",), devices=("cuda",)),
     study("faults", ("--runs", "10"), ("--runs", "20"), ("--matrix", "trefethen", "--runs", "2"), SCHEDULES,
           ("Chem97ZtZ", "fv1")),

@@ -32,6 +32,54 @@ namespace
     return settings;
   }
 
+  /** The option that is refused, or nothing. */
+  std::string refused(const Settings &settings, const Uses &uses, const std::vector<std::string> &names)
+  {
+    try
+      {
+        refuse_unused("a study", settings, uses, names);
+      }
+    catch (const InvalidInput &error)
+      {
+        const std::string text = error.what();
+        return text.substr(0, text.find(' '));
+      }
+    return "";
+  }
+
+  // fails if what belongs to the host is taken on a GPU, or the other way around
+  TEST(Options, of_host_and_gpu)
+  {
+    Settings of_gpu, of_host;
+    of_gpu.execution = "launch";
+    of_gpu.gpus      = 2;
+    of_host.threads  = 2;
+    for (const char *backend : {"host", "cuda"})
+      {
+        of_gpu.backend = of_host.backend = backend;
+        const bool on_gpu                = of_gpu.backend == "cuda";
+        EXPECT_EQ(refused(of_gpu, {}, {}), on_gpu ? "" : "--execution");
+        EXPECT_EQ(refused(of_host, {}, {}), on_gpu ? "--threads" : "");
+        EXPECT_EQ(refused(of_host, {false, true}, {}), "");
+      }
+    of_gpu.execution = "automatic";
+    of_gpu.backend   = "host";
+    EXPECT_EQ(refused(of_gpu, {}, {}), "--gpus");
+  }
+
+  // fails if a seed is refused that something depends on, or accepted where nothing does
+  TEST(Options, seed)
+  {
+    Settings settings = on_host();
+    settings.seed     = 3;
+    EXPECT_EQ(refused(settings, {}, {"fv1", "trefethen-60", "G3_circuit"}), "--seed");
+    EXPECT_EQ(refused(settings, {}, {"fv1", "circuit-12"}), "");
+    EXPECT_EQ(refused(settings, {}, {"random-60"}), "");
+    EXPECT_EQ(refused(settings, {true}, {}), "");
+    settings.schedule = "replay";
+    EXPECT_EQ(refused(settings, {}, {}), "");
+  }
+
   TEST(Statistics, textbook_sample)
   {
     const Statistics s = statistics({2., 4., 4., 4., 5., 5., 7., 9.});

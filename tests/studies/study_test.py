@@ -30,15 +30,44 @@ STUDIES = {
     "energy": ["--matrix", "five-point-12,trefethen-60,G3_circuit,A318,nd24k", "--size", "6", "--seconds", "0.02", "--block-size", "16"],
     "imbalance": ["--matrix", "five-point-72", "--runs", "1", "--block-size", "72", "--threads", "2"],
 }
+# what each study takes beside --csv, and values of all that there is
+ITERATION = {"--backend", "--execution", "--schedule", "--threads", "--seed", "--block-size", "--local-iterations"}
+MATRICES = {"--matrix", "--matrices"}
+OPTIONS = {
+    "variation": ITERATION | MATRICES | {"--runs", "--full"},
+    "local-iterations": ITERATION - {"--local-iterations"} | MATRICES | {"--runs", "--full"},
+    "storage": ITERATION - {"--local-iterations"} | {"--runs", "--size", "--full"},
+    "weights": ITERATION | MATRICES | {"--full"},
+    "theta": ITERATION | MATRICES,
+    "mesh-blocks": ITERATION | {"--runs", "--size", "--full"},
+    "refinement": ITERATION | MATRICES | {"--runs", "--full"},
+    "precision": ITERATION | MATRICES | {"--runs", "--full"},
+    "overlap": ITERATION | {"--runs", "--size", "--full"},
+    "taxonomy": ITERATION - {"--execution"} | MATRICES | {"--runs", "--full"},
+    "divergence": MATRICES | {"--seed"},
+    "imbalance": ITERATION | MATRICES | {"--runs", "--gpus", "--full"},
+    "gpus": ITERATION - {"--threads"} | MATRICES | {"--runs", "--size", "--gpus", "--full"},
+    "copies": {"--backend", "--threads", "--runs", "--size", "--gpus", "--full"},
+    "energy": ITERATION | MATRICES | {"--size", "--seconds", "--full"},
+    "faults": ITERATION | MATRICES | {"--runs", "--full"},
+}
+VALUES = {"--backend": ["host"], "--execution": ["launch"], "--schedule": ["chaotic"], "--threads": ["2"], "--seed": ["3"], "--block-size": ["16"],
+          "--local-iterations": ["2"], "--matrix": ["five-point-8"], "--matrices": ["."], "--runs": ["1"], "--size": ["8"], "--gpus": ["1"],
+          "--seconds": ["0.02"], "--full": []}
 MARK = f"LEOPARD_STUDY_TEST={os.getpid()}"  # in the environment of all that this test starts
 
 
-def environment():
-    return {**{name: value for name, value in os.environ.items() if name != "LEOPARD_MATRICES"}, **dict([MARK.split("=")])}
+def environment(**more):
+    return {**{name: value for name, value in os.environ.items() if name != "LEOPARD_MATRICES"}, **dict([MARK.split("=")]), **more}
 
 
-def run(*arguments):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, env=environment(), timeout=1200)
+def run(*arguments, **more):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, env=environment(**more), timeout=1200)
+
+
+def common(study, **values):
+    """Of these options those that the study has."""
+    return [word for name, value in values.items() if f"--{name}" in OPTIONS[study] for word in (f"--{name}", value)]
 
 
 def started():
@@ -87,10 +116,36 @@ def check_csv(path, study):
 version = run("--version")
 check(version.returncode == 0 and re.fullmatch(r"leopard-study \d+\.\d+\.\d+ \(.+\), with(out)? CUDA\n", version.stdout), f"--version: {version}")
 
+# what a study does not use it does not show, and refuses before anything is computed
+for study, own in OPTIONS.items():
+    shown = set(re.findall(r"^  (--[a-z-]+)", run(study, "--help").stdout, re.MULTILINE))
+    check(shown == own | {"--csv"}, f"{study} --help: {sorted(shown ^ own)}")
+    for option in VALUES.keys() - own:
+        result = run(study, option, *VALUES[option])
+        check(result.returncode == 1 and not result.stdout and result.stderr.startswith(f"error: {option} is given, and {study} ")
+              and result.stderr.endswith(f"\n  expected: no {option}\n"), f"{study} {option}: {result}")
+for study, *arguments, option in (
+        ("precision", "--execution", "launch", "--execution"), ("imbalance", "--gpus", "2", "--gpus"), ("copies", "--gpus", "1", "--gpus"),
+        ("theta", "--seed", "3", "--seed"), ("storage", "--seed", "3", "--seed"), ("variation", "--schedule", "chaotic", "--seed", "3", "--seed"),
+        ("theta", "--matrices", ".", "--matrices"), ("taxonomy", "--matrix", "five-point-8,trefethen", "--matrices", ".", "--matrices"),
+        ("weights", "--matrix", "trefethen-60", "--full", "--full"), ("energy", "--matrix", "five-point-12", "--size", "6", "--size"),
+        ("energy", "--matrix", "five-point-12", "--full", "--full")):
+    result = run(study, "--backend", "host", *arguments)
+    check(result.returncode == 1 and "|" not in result.stdout and f"error: {option} is given, and {study} " in result.stderr
+          and f"expected: no {option}" in result.stderr, f"{study} {arguments}: {result}")
+result = run("local-iterations", "--matrix", "five-point-8,trefethen-60")
+check(result.returncode == 1 and "--matrix has 2 names" in result.stderr and "expected: one name" in result.stderr, f"local-iterations: {result}")
+for study, *arguments in (("precision", "--matrix", "five-point-8,random-60", "--runs", "1", "--seed", "3"),
+                          ("storage", "--size", "6", "--runs", "1", "--schedule", "replay", "--seed", "3"),
+                          ("mesh-blocks", *STUDIES["mesh-blocks"], "--seed", "3"), ("taxonomy", *STUDIES["taxonomy"], "--seed", "3"),
+                          ("energy", "--matrix", "G3_circuit", "--size", "6", "--seconds", "0.02", "--seed", "3", "--matrices", ".")):
+    result = run(study, "--backend", "host", *arguments)
+    check(result.returncode == 0, f"{study} {arguments}: what it uses is refused: {result.stderr}")
+
 with tempfile.TemporaryDirectory() as folder:
     for study, arguments in STUDIES.items():
         path = pathlib.Path(folder) / f"{study}.csv"
-        result = run(study, "--backend", "host", "--csv", str(path), *arguments)
+        result = run(study, *common(study, backend="host"), "--csv", str(path), *arguments)
         check(result.returncode == 0, f"{study}: exit code {result.returncode}\n{result.stdout}{result.stderr}")
         check("|" in result.stdout and "nan" not in result.stdout, f"{study}: no table, or one with nan\n{result.stdout}")
         check_csv(path, study)
@@ -104,7 +159,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     def verdicts(study, *arguments, schedule="synchronous", **expected):
         """Each finding whose sentence has these words has this verdict."""
-        output = run(study, "--backend", "host", "--schedule", schedule, "--matrices", folder, *arguments).stdout
+        output = run(study, *common(study, backend="host", schedule=schedule), *arguments, LEOPARD_MATRICES=folder).stdout
         findings = [line for line in output.splitlines() if line.startswith("finding")]
         for words, verdict in expected.items():
             found = [line for line in findings if words in line]

@@ -155,6 +155,7 @@ namespace leopard::studies
 
   void study_copies(const Settings &settings, Report &report)
   {
+    refuse_unused("copies", settings, {false, true}, {}); // threads copy on the host
     const int         side = settings.size_or(318, 318), runs = settings.runs_or(11, 31);
     const std::size_t n = static_cast<std::size_t>(side) * side * side;
     report.say("copies: " + machine(settings) + ", " + std::to_string(side) + "^3 doubles (a vector of A318), medians of " + std::to_string(runs) +

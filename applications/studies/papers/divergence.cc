@@ -116,6 +116,8 @@ namespace leopard::studies
 
   void study_divergence(const Settings &settings, Report &report)
   {
+    const std::vector<std::string> names = settings.matrices_or({"Chem97ZtZ", "fv1", "fv3", "trefethen"});
+    refuse_unused("divergence", settings, {true}, names);
     report.say("divergence: components relaxed one at a time, in a given order and from values of given ages; --seed is of the random ones");
     Table table("A ring of four with couplings c, c, c, -c: rounds of 8 updates, " + std::to_string(n_rounds) + " of them",
                 {"c", "rho(B)", "rho(|B|)", "oldest value", "error", "factor a round", "error, Jacobi", "factor, Jacobi"});
@@ -143,7 +145,7 @@ namespace leopard::studies
       columns.push_back("random, to " + std::to_string(age) + " before");
     columns.emplace_back("built, a round");
     Table orders("Orders of components: factors of the error a sweep of n updates, " + std::to_string(many_sweeps) + " of them", columns);
-    for (const std::string &name : settings.matrices_or({"Chem97ZtZ", "fv1", "fv3", "trefethen"}))
+    for (const std::string &name : names)
       study_orders(load_problem(name, settings), settings, orders, report);
     report.add(orders);
   }

@@ -116,12 +116,19 @@ namespace leopard::studies
         report.add(table);
     }
 
+    /** Whether it is a matrix of Tables 5.1 to 5.5. */
+    bool is_of_waiting(const std::string &name)
+    {
+      return std::any_of(
+        published::energy_of_waiting.begin(), published::energy_of_waiting.end(), [&](const auto &row) { return row.matrix == name; });
+    }
+
     /** The matrix of the collection, where it is there, or one of its kind and, with --full, of about its size. */
     std::string matrix_or_stand_in(const std::string &name, const Settings &settings)
     {
       const auto generated = [&](const char *kind, int reduced, int full) { return kind + std::to_string(settings.size_or(reduced, full)); };
       for (const char *ending : {".mtx.gz", ".mtx"})
-        if (!settings.matrices.empty() && std::ifstream(settings.matrices + "/" + name + ending))
+        if (!settings.folder().empty() && std::ifstream(settings.folder() + "/" + name + ending))
           return name;
       return name == "A318"         ? generated("seven-point-", 64, 318)
              : name == "apache2"    ? generated("seven-point-", 48, 89)
@@ -367,6 +374,14 @@ namespace leopard::studies
 
   void study_energy(const Settings &settings, Report &report)
   {
+    const std::vector<std::string> names = settings.matrices_or(
+      {"G3_circuit", "A318", "apache2", "ecology2", "nd24k", "audikw_1", "boneS10", "ldoor", "Chem97ZtZ", "fv1", "fv3", "trefethen"});
+    std::vector<std::string> with_stand_ins = names;
+    for (const std::string &name : names)
+      if (is_of_waiting(name) && matrix_or_stand_in(name, settings) != name)
+        with_stand_ins.push_back(matrix_or_stand_in(name, settings));
+    const bool stands_in = with_stand_ins.size() > names.size();
+    refuse_unused("energy", settings, {false, true, stands_in, stands_in}, with_stand_ins); // threads make hierarchies of multigrid
     const bool on_device = settings.resolved_backend() == Backend::cuda;
     EnergyLab  lab(on_device, settings.seconds);
     report.say(
@@ -380,13 +395,11 @@ namespace leopard::studies
                      "a lower frequency of the processor saves 5 (Jacobi) and 7 percent (async-(5)) of its power",
                      "frequencies are only read here, not set: that needs root");
     std::map<std::string, std::string> stands_for; // of Tables 5.4 and 5.5: the first of the matrices that another one stands for
-    for (const std::string &name : settings.matrices_or(
-           {"G3_circuit", "A318", "apache2", "ecology2", "nd24k", "audikw_1", "boneS10", "ldoor", "Chem97ZtZ", "fv1", "fv3", "trefethen"}))
+    for (const std::string &name : names)
       {
         if (name == "G3_circuit")
           study_circuit(study);
-        const bool waits =
-          std::any_of(published::energy_of_waiting.begin(), published::energy_of_waiting.end(), [&](const auto &row) { return row.matrix == name; });
+        const bool         waits = is_of_waiting(name);
         const std::string &first = waits ? stands_for.emplace(matrix_or_stand_in(name, settings), name).first->second : name;
         if (first != name)
           for (const auto &[table, what] : {std::pair("T Table 5.4", ", CG"), std::pair("T Table 5.5", ", CG, Jacobi")})

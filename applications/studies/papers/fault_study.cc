@@ -228,6 +228,8 @@ namespace leopard::studies
 
   void study_faults(const Settings &settings, Report &report)
   {
+    const std::vector<std::string> names = settings.matrices_or({"Chem97ZtZ", "fv1", "trefethen"});
+    refuse_unused("faults", settings, {true}, names);
     const int runs = settings.runs_or(5, 100);
     report.say(
       "components that stop: " + machine(settings) + "; a random quarter of the components stops after " + std::to_string(failure) +
@@ -241,7 +243,7 @@ namespace leopard::studies
       set_ups = {{"as wanted", settings.block_size_or(448), settings.local_iterations_or(5)}};
     Table costs("More iterations and time when a quarter of the components stops for a while (T Table 4.7, J Table 6)",
                 {"matrix", "set-up", "recovery", "iterations without failure", "more", "more (%)", "more time (%)", "published time (%)"});
-    for (const std::string &name : settings.matrices_or({"Chem97ZtZ", "fv1", "trefethen"}))
+    for (const std::string &name : names)
       {
         const Problem problem = load_problem(name, settings);
         for (const SetUp &set_up : set_ups)

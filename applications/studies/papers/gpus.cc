@@ -406,7 +406,7 @@ namespace leopard::studies
   void study_imbalance_of_gpus(const Settings &settings, Report &report)
   {
     const std::vector<std::string> names = settings.matrices_or({"five-point-1024", "five-point-2048"});
-    refuse_unused("imbalance with --backend cuda", settings, {false, false}, names);
+    refuse_unused("imbalance with --backend cuda", settings, {}, names);
     const int n_gpus = settings.gpus > 0 ? std::min(settings.gpus, device::n_devices()) : device::n_devices();
     if (n_gpus < 2)
       throw InvalidInput("--backend is cuda, and there " + std::string(n_gpus == 1 ? "is one GPU" : "are no GPUs") +
@@ -420,7 +420,7 @@ namespace leopard::studies
   void study_gpus(const Settings &settings, Report &report)
   {
     const std::vector<std::string> names = settings.matrices_or({"trefethen-20000", "fv3"});
-    refuse_unused("gpus", settings, {false, true}, names);
+    refuse_unused("gpus", settings, {}, names);
     if (settings.resolved_backend() != Backend::cuda)
       {
         report.say("gpus: no GPU answers here, and this study is for one and more of them");

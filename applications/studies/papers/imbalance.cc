@@ -156,10 +156,10 @@ namespace leopard::studies
                          ", and this study compares chaotic with synchronous\n  expected: automatic or chaotic");
     if (settings.backend == "cuda")
       return study_imbalance_of_gpus(settings, report);
-    const std::vector<std::string> names = settings.matrices_or({"five-point-256", "five-point-512"});
-    refuse_unused("imbalance", settings, {true, false}, names);
-    Settings on_host = settings;
-    on_host.backend  = "host";
+    const std::vector<std::string> names   = settings.matrices_or({"five-point-256", "five-point-512"});
+    Settings                       on_host = settings;
+    on_host.backend                        = "host";
+    refuse_unused("imbalance", on_host, {}, names);
     report.say("imbalance: " + machine(on_host) + ", beside 0 to " + std::to_string(most_busy) + " busy processes" +
                "\n(no numbers were published; without waiting: the schedule chaotic, with: synchronous, where all wait after each global iteration;"
                "\na fair slow-down is threads and busy processes over cores, that seen is of threads that do nothing but read the clock)");

@@ -4,6 +4,7 @@
 #include "published.h"
 #include "sample_statistics.h"
 
+#include <solvers/base/errors.h>
 #include <solvers/base/stopwatch.h>
 
 #include <array>
@@ -113,8 +114,12 @@ namespace leopard::studies
 
   void study_local_iterations(const Settings &settings, Report &report)
   {
+    const std::vector<std::string> names = settings.matrices_or({"fv3"});
+    if (names.size() != 1)
+      throw InvalidInput("--matrix has " + std::to_string(names.size()) + " names, and local-iterations is of one matrix\n  expected: one name");
+    refuse_unused("local-iterations", settings, {}, names);
     const int     runs    = settings.runs_or(5, 20);
-    const Problem problem = load_problem(settings.matrices_or({"fv3"}).front(), settings);
+    const Problem problem = load_problem(names.front(), settings);
     const int     rows    = settings.block_size_or(512);
     const auto    options = [&](int k) { return async(settings, rows, k); };
     report.say("cost of local iterations: " + machine(settings) + ", " + problem.name + ", blocks of " + std::to_string(rows) +

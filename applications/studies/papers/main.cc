@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <cstdlib>
 #include <iostream>
 
 namespace
@@ -15,33 +14,105 @@ namespace
   using leopard::studies::Report;
   using leopard::studies::Settings;
 
+  /** What a study takes from the command line; all have --csv. */
+  enum Options : unsigned
+  {
+    backend          = 1u << 0,
+    execution        = 1u << 1,
+    schedule         = 1u << 2,
+    threads          = 1u << 3,
+    seed             = 1u << 4,
+    block_size       = 1u << 5,
+    local_iterations = 1u << 6,
+    matrix           = 1u << 7,
+    folder           = 1u << 8,
+    runs             = 1u << 9,
+    size             = 1u << 10,
+    gpus             = 1u << 11,
+    seconds          = 1u << 12,
+    full             = 1u << 13,
+
+    iteration = backend | execution | schedule | threads | seed | block_size | local_iterations,
+    matrices  = matrix | folder
+  };
+
+  struct Option
+  {
+    unsigned    flag;
+    const char *name, *why_not; ///< the latter of each study that does not take it
+  };
+
+  constexpr Option options[] = {
+    {backend, "--backend", "runs on the host only"},
+    {execution, "--execution", "iterates on no GPU"},
+    {schedule, "--schedule", "has no choice of schedules"},
+    {threads, "--threads", "has no choice of host threads"},
+    {seed, "--seed", "has nothing random"},
+    {block_size, "--block-size", "has no blocks"},
+    {local_iterations, "--local-iterations", "has no choice of local iterations"},
+    {matrix, "--matrix", "takes no matrices by name"},
+    {folder, "--matrices", "takes no matrices by name"},
+    {runs, "--runs", "has no choice of runs"},
+    {size, "--size", "takes its matrices from --matrix, such as five-point-512"},
+    {gpus, "--gpus", "uses one GPU at most"},
+    {seconds, "--seconds", "repeats nothing for as long as is said"},
+    {full, "--full", "is always full"},
+  };
+
   struct Study
   {
     const char *name, *description;
     void (*run)(const Settings &, Report &);
+    unsigned options;
   };
 
   constexpr Study studies[] = {
-    {"variation", "How much runs differ (thesis, Tables 4.1 to 4.4)", leopard::studies::study_variation},
-    {"local-iterations", "What local iterations cost (Table 4.5)", leopard::studies::study_local_iterations},
-    {"storage", "Plain CRS against block-CRS (Table 4.8)", leopard::studies::study_storage},
-    {"weights", "omega and l1 weights against SOR (Figures 4.18 to 4.20)", leopard::studies::study_weights},
-    {"theta", "theta-dependent local iterations (Table 4.9, Figures 4.21, 4.22)", leopard::studies::study_theta},
-    {"mesh-blocks", "Blocks adapted to the mesh (Figures 4.24 to 4.26)", leopard::studies::study_mesh_blocks},
-    {"refinement", "Iterative refinement, synchronous and block-asynchronous (Figures 4.31 to 4.37)", leopard::studies::study_refinement},
-    {"precision", "The a-priori choice of the precision, beside times (refinement paper, section 5)", leopard::studies::study_precision},
-    {"overlap", "Overlap of blocks, triangular factors (overlap paper, Figures 2 to 5, 8, 9, Table 1)", leopard::studies::study_overlap},
-    {"taxonomy", "The classes of two-stage iterations (Table 3.1)", leopard::studies::study_taxonomy},
-    {"divergence", "Schedules that converge and diverge (Theorems 3.2.2 to 3.2.6)", leopard::studies::study_divergence},
+    {"variation", "How much runs differ (thesis, Tables 4.1 to 4.4)", leopard::studies::study_variation, iteration | matrices | runs | full},
+    {"local-iterations",
+     "What local iterations cost (Table 4.5)",
+     leopard::studies::study_local_iterations,
+     (iteration & ~local_iterations) | matrices | runs | full},
+    {"storage", "Plain CRS against block-CRS (Table 4.8)", leopard::studies::study_storage, (iteration & ~local_iterations) | runs | size | full},
+    {"weights", "omega and l1 weights against SOR (Figures 4.18 to 4.20)", leopard::studies::study_weights, iteration | matrices | full},
+    {"theta", "theta-dependent local iterations (Table 4.9, Figures 4.21, 4.22)", leopard::studies::study_theta, iteration | matrices},
+    {"mesh-blocks", "Blocks adapted to the mesh (Figures 4.24 to 4.26)", leopard::studies::study_mesh_blocks, iteration | runs | size | full},
+    {"refinement",
+     "Iterative refinement, synchronous and block-asynchronous (Figures 4.31 to 4.37)",
+     leopard::studies::study_refinement,
+     iteration | matrices | runs | full},
+    {"precision",
+     "The a-priori choice of the precision, beside times (refinement paper, section 5)",
+     leopard::studies::study_precision,
+     iteration | matrices | runs | full},
+    {"overlap",
+     "Overlap of blocks, triangular factors (overlap paper, Figures 2 to 5, 8, 9, Table 1)",
+     leopard::studies::study_overlap,
+     iteration | runs | size | full},
+    {"taxonomy",
+     "The classes of two-stage iterations (Table 3.1)",
+     leopard::studies::study_taxonomy,
+     (iteration & ~execution) | matrices | runs | full},
+    {"divergence", "Schedules that converge and diverge (Theorems 3.2.2 to 3.2.6)", leopard::studies::study_divergence, seed | matrices},
     {"imbalance",
      "What waiting costs beside other work on the same cores, or with --backend cuda where one of several GPUs is slow",
-     leopard::studies::study_imbalance},
-    {"gpus", "One and more GPUs: AMC, DC, DK, and what is needed only (Figures 4.10 to 4.14)", leopard::studies::study_gpus},
-    {"copies", "How fast host and GPUs copy (Table C.3)", leopard::studies::study_copies},
-    {"energy", "Energy of solvers, waiting by sleep (thesis, chapter 5: Tables 5.1 to 5.6, Figures 5.4 to 5.6)", leopard::studies::study_energy},
-    {"faults", "Components that stop for a while, and silent errors (Table 4.7, Figure 4.7)", leopard::studies::study_faults},
+     leopard::studies::study_imbalance,
+     iteration | matrices | runs | gpus | full},
+    {"gpus",
+     "One and more GPUs: AMC, DC, DK, and what is needed only (Figures 4.10 to 4.14)",
+     leopard::studies::study_gpus,
+     (iteration & ~threads) | matrices | runs | size | gpus | full},
+    {"copies", "How fast host and GPUs copy (Table C.3)", leopard::studies::study_copies, backend | threads | runs | size | gpus | full},
+    {"energy",
+     "Energy of solvers, waiting by sleep (thesis, chapter 5: Tables 5.1 to 5.6, Figures 5.4 to 5.6)",
+     leopard::studies::study_energy,
+     iteration | matrices | size | seconds | full},
+    {"faults",
+     "Components that stop for a while, and silent errors (Table 4.7, Figure 4.7)",
+     leopard::studies::study_faults,
+     iteration | matrices | runs | full},
   };
 
+  /** All that there are. */
   void add_options(CLI::App &app, Settings &settings)
   {
     app.add_option("--backend", settings.backend, "automatic, host or cuda; automatic: a GPU if there is one")
@@ -70,13 +141,29 @@ namespace
     app.add_option("--seconds", settings.seconds, "of energy: how long a solve is repeated at least (default 10)")->check(CLI::PositiveNumber);
     app.add_flag("--full", settings.full, "sizes and runs of the papers; without it some are smaller, and the text says which");
   }
+
+  /** Those that the study has not are accepted with any value, and not shown, for refuse_others() to say why. */
+  void hide_others(CLI::App &app, const Study &study)
+  {
+    for (const Option &option : options)
+      if ((study.options & option.flag) == 0)
+        {
+          app.remove_option(app.get_option(option.name));
+          app.add_option(option.name)->expected(0, 1)->group("");
+        }
+  }
+
+  void refuse_others(const CLI::App &app, const Study &study)
+  {
+    for (const Option &option : options)
+      if ((study.options & option.flag) == 0 && app.count(option.name) > 0)
+        leopard::studies::refuse(study.name, option.name, option.why_not);
+  }
 } // namespace
 
 int main(int argc, char **argv)
 {
   Settings settings;
-  if (const char *folder = std::getenv("LEOPARD_MATRICES"))
-    settings.matrices = folder;
   CLI::App app("The experiments of the papers on block-asynchronous iteration, published numbers beside measured ones");
   app.require_subcommand(1);
   app.set_version_flag("--version",
@@ -87,11 +174,13 @@ int main(int argc, char **argv)
     {
       CLI::App *command = app.add_subcommand(study.name, study.description);
       add_options(*command, settings);
+      hide_others(*command, study);
       command->callback([&wanted, &study] { wanted = &study; });
     }
   CLI11_PARSE(app, argc, argv);
   try
     {
+      refuse_others(*app.get_subcommand(wanted->name), *wanted);
       Report report(std::cout, settings.csv);
       report.say(
         "async-(k) is k sweeps in a block, as in the thesis' Algorithm 14 and the journal's Algorithm 1. The thesis' listings (Algorithms 16 to 18) "

@@ -260,6 +260,7 @@ namespace leopard::studies
 
   void study_mesh_blocks(const Settings &settings, Report &report)
   {
+    refuse_unused("mesh-blocks", settings, {may_replay(settings)}, {});
     const int runs = settings.runs_or(5, 20);
     report.say("blocks adapted to the mesh: " + machine(settings) + ", five-point stencil, async-(" +
                std::to_string(settings.local_iterations_or(5)) + "), b = 1 (printed: not), means of " + std::to_string(runs) +

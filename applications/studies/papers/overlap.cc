@@ -282,6 +282,7 @@ namespace leopard::studies
 
   void study_overlap(const Settings &settings, Report &report)
   {
+    refuse_unused("overlap", settings, {true}, {});
     report.say(
       "overlap: " + machine(settings) +
       "\nFigures 2 to 5: Laplacian with 27 points, diagonal 26 and else -1, b = 1, on 8 x 8 x 8 nodes; blocks of 11 rows one after the other,"

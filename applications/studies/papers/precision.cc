@@ -69,6 +69,25 @@ namespace leopard::studies
 
   void study_precision(const Settings &settings, Report &report)
   {
+    const std::vector<std::string> names = settings.matrices_or({"Chem97ZtZ",
+                                                                 "fv1",
+                                                                 "fv3",
+                                                                 "trefethen",
+                                                                 "trefethen-20000",
+                                                                 "trefethen-200000",
+                                                                 "five-point-60",
+                                                                 "five-point-100",
+                                                                 "five-point-200",
+                                                                 "seven-point-16",
+                                                                 "seven-point-30",
+                                                                 "seven-point-50",
+                                                                 "circuit-30",
+                                                                 "circuit-60",
+                                                                 "random-2000",
+                                                                 "random-50000",
+                                                                 "random-500000",
+                                                                 "elasticity-10"});
+    refuse_unused("precision", settings, {}, names);
     const int                    runs    = settings.runs_or(11, 21);
     const BlockAsyncOptions      options = async(settings, settings.block_size_or(512), settings.local_iterations_or(5));
     std::vector<PrecisionChoice> choices;
@@ -89,24 +108,7 @@ namespace leopard::studies
                  "choice",
                  "right",
                  "why"});
-    for (const std::string &name : settings.matrices_or({"Chem97ZtZ",
-                                                         "fv1",
-                                                         "fv3",
-                                                         "trefethen",
-                                                         "trefethen-20000",
-                                                         "trefethen-200000",
-                                                         "five-point-60",
-                                                         "five-point-100",
-                                                         "five-point-200",
-                                                         "seven-point-16",
-                                                         "seven-point-30",
-                                                         "seven-point-50",
-                                                         "circuit-30",
-                                                         "circuit-60",
-                                                         "random-2000",
-                                                         "random-50000",
-                                                         "random-500000",
-                                                         "elasticity-10"}))
+    for (const std::string &name : names)
       {
         const Problem            problem   = load_problem(name, settings);
         const PredictedPrecision predicted = predict_precision(problem.A, options, tolerance);

@@ -167,6 +167,8 @@ namespace leopard::studies
 
   void study_refinement(const Settings &settings, Report &report)
   {
+    const std::vector<std::string> names = settings.matrices_or({"Chem97ZtZ", "fv1", "fv3", "trefethen"});
+    refuse_unused("refinement", settings, {}, names);
     const int runs = settings.runs_or(3, 10);
     report.say(
       "refinement: " + machine(settings) + ", blocks of " + std::to_string(settings.block_size_or(512)) +
@@ -176,7 +178,7 @@ namespace leopard::studies
       " runs, times without set-up\n(tolerance of the figures: not readable, their axes end near 1e-15; here 1e-12. Chem97ZtZ is a reconstruction. "
       "Figure 4.33 compares a "
       "C1060, a GTX280 and a GTX580 with a C2070: those are not here)");
-    for (const std::string &name : settings.matrices_or({"Chem97ZtZ", "fv1", "fv3", "trefethen"}))
+    for (const std::string &name : names)
       {
         const Problem problem = load_problem(name, settings);
         const Task    task{problem, settings, std::pow(10., -wanted_digits), 100000, runs};

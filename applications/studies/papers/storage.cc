@@ -255,6 +255,7 @@ namespace leopard::studies
 
   void study_storage(const Settings &settings, Report &report)
   {
+    refuse_unused("storage", settings, {}, {});
     const int side = settings.size_or(96, 318), rows = settings.block_size_or(512), runs = settings.runs_or(3, 7),
               n_iterations = settings.full ? 20 : 10;
     const Backend backend  = settings.resolved_backend();

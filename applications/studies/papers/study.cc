@@ -43,39 +43,61 @@ namespace leopard::studies
     return result;
   }
 
+  std::string Settings::folder() const
+  {
+    const char *variable = std::getenv("LEOPARD_MATRICES");
+    return !matrices.empty() || variable == nullptr ? matrices : variable;
+  }
+
   namespace
   {
-    /** N of "prefix-N", or 0. */
-    int order_after(const std::string &prefix, const std::string &name)
+    /** Matrices "prefix-N". */
+    struct Generated
     {
-      if (name.rfind(prefix + "-", 0) != 0)
-        return 0;
-      const int order = std::atoi(name.c_str() + prefix.size() + 1);
-      if (order < 2 || order > 1000000)
-        throw InvalidInput("--matrix has '" + name + "'\n  expected: " + prefix + "-N with a number N from 2 to 1000000");
-      return order;
+      const char *prefix;
+      bool        is_random;
+      CrsMatrix<double> (*make)(int n, std::uint64_t seed);
+    };
+
+    const Generated all_generated[] = {
+      {"trefethen-", false, [](int n, std::uint64_t) { return trefethen_matrix(n); }},
+      {"five-point-", false, [](int n, std::uint64_t) { return five_point_matrix(n, n, 0.01); }},
+      {"seven-point-", false, [](int n, std::uint64_t) { return seven_point_matrix(n, n, n, 0.); }},
+      {"circuit-", true, [](int n, std::uint64_t seed) { return circuit_matrix(n, seed); }},
+      {"elasticity-",
+       false,
+       [](int n, std::uint64_t) {
+         return Elasticity{3, {n, n, n}}.matrix();
+       }},
+      {"random-", true, [](int n, std::uint64_t seed) { return random_dominant_matrix(n, 6, 0.9, seed); }},
+    };
+
+    /** Null: it is none of them. */
+    const Generated *generated(const std::string &name)
+    {
+      for (const Generated &kind : all_generated)
+        if (name.rfind(kind.prefix, 0) == 0)
+          return &kind;
+      return nullptr;
     }
 
     CrsMatrix<double> load_matrix(const std::string &name, const Settings &settings)
     {
       if (name == "trefethen")
         return trefethen_matrix(2000);
-      if (const int n = order_after("trefethen", name); n > 0)
-        return trefethen_matrix(n);
-      if (const int n = order_after("five-point", name); n > 0)
-        return five_point_matrix(n, n, 0.01);
-      if (const int n = order_after("seven-point", name); n > 0)
-        return seven_point_matrix(n, n, n, 0.);
-      if (const int n = order_after("circuit", name); n > 0)
-        return circuit_matrix(n, settings.seed);
-      if (const int n = order_after("elasticity", name); n > 0)
-        return Elasticity{3, {n, n, n}}.matrix();
-      if (const int n = order_after("random", name); n > 0)
-        return random_dominant_matrix(n, 6, 0.9, settings.seed);
-      std::string tried;
+      if (const Generated *kind = generated(name))
+        {
+          const std::string prefix = kind->prefix;
+          const int         n      = std::atoi(name.c_str() + prefix.size());
+          if (n < 2 || n > 1000000)
+            throw InvalidInput("--matrix has '" + name + "'\n  expected: " + prefix + "N with a number N from 2 to 1000000");
+          return kind->make(n, settings.seed);
+        }
+      const std::string start = (settings.folder().empty() ? "." : settings.folder()) + "/" + name;
+      std::string       tried;
       for (const char *ending : {".mtx.gz", ".mtx", "_reconstructed.mtx.gz"})
         {
-          const std::string path = (settings.matrices.empty() ? "." : settings.matrices) + "/" + name + ending;
+          const std::string path = start + ending;
           if (std::ifstream(path))
             return read_matrix_market(path);
           tried += (tried.empty() ? "" : ", ") + path;
@@ -93,17 +115,33 @@ namespace leopard::studies
     return problem;
   }
 
+  void refuse(const std::string &study, const std::string &option, const std::string &why, const std::string &instead)
+  {
+    throw InvalidInput(option + " is given, and " + study + " " + why + "\n  expected: no " + option + instead);
+  }
+
   void refuse_unused(const std::string &study, const Settings &settings, const Uses &uses, const std::vector<std::string> &names)
   {
-    const auto refuse = [&](bool is_unused, const std::string &option, const std::string &why) {
-      if (is_unused)
-        throw InvalidInput(option + " is given, and " + study + " " + why + "\n  expected: no " + option);
-    };
-    const bool random = std::any_of(
-      names.begin(), names.end(), [](const std::string &name) { return name.rfind("random-", 0) == 0 || name.rfind("circuit-", 0) == 0; });
-    refuse(!uses.threads && settings.threads > 0, "--threads", "iterates on GPUs only");
-    refuse(!uses.size && settings.size > 0, "--size", "takes its matrices from --matrix, such as five-point-512");
-    refuse(!random && settings.seed != Settings().seed, "--seed", "has nothing random but matrices random-N and circuit-N");
+    const bool  on_gpu         = settings.resolved_backend() == Backend::cuda;
+    const auto  is_random      = [](const std::string &name) { return generated(name) != nullptr && generated(name)->is_random; };
+    const auto  is_generated   = [](const std::string &name) { return name == "trefethen" || generated(name) != nullptr; };
+    const bool  random         = uses.random || settings.schedule == "replay" || std::any_of(names.begin(), names.end(), is_random);
+    const bool  only_generated = !names.empty() && std::all_of(names.begin(), names.end(), is_generated);
+    const char *on_the_host = "runs on the host here", *or_cuda = ", or --backend cuda";
+    if (!on_gpu && settings.execution != Settings().execution)
+      refuse(study, "--execution", on_the_host, or_cuda);
+    if (!on_gpu && settings.gpus > 0)
+      refuse(study, "--gpus", on_the_host, or_cuda);
+    if (on_gpu && !uses.threads_with_cuda && settings.threads > 0)
+      refuse(study, "--threads", "iterates on GPUs only", ", or --backend host");
+    if (!random && settings.seed != Settings().seed)
+      refuse(study, "--seed", "has nothing random but matrices random-N and circuit-N, and the schedule replay where it takes them");
+    if (only_generated && !settings.matrices.empty())
+      refuse(study, "--matrices", "reads no file: its matrices are generated");
+    if (!uses.size && settings.size > 0)
+      refuse(study, "--size", "generates no matrix in the place of another one");
+    if (!uses.full && settings.full)
+      refuse(study, "--full", "is the same with it for these matrices");
   }
 
   BlockAsyncOptions with(const Settings &settings, BlockAsyncOptions options)
@@ -137,12 +175,17 @@ namespace leopard::studies
   std::unique_ptr<BlockAsync<double>> make_varying(const CrsMatrix<double> &A, BlockAsyncOptions options, const Settings &settings)
   {
     auto method = std::make_unique<BlockAsync<double>>(A, options);
-    if (settings.schedule == "automatic" && method->is_fixed_linear_map() && options.backend == Backend::host)
+    if (may_replay(settings) && method->is_fixed_linear_map())
       {
         options.schedule = Schedule::replay;
         method           = std::make_unique<BlockAsync<double>>(A, options);
       }
     return method;
+  }
+
+  bool may_replay(const Settings &settings)
+  {
+    return settings.schedule == "automatic" && settings.resolved_backend() == Backend::host;
   }
 
   Experiment::Experiment(Relaxation<double> &relaxation_, const std::vector<double> &b)

@@ -17,7 +17,7 @@ namespace leopard::studies
     std::string   backend   = "automatic"; ///< automatic, host, cuda
     std::string   execution = "automatic"; ///< automatic, launch, persistent
     std::string   schedule  = "automatic"; ///< automatic, chaotic, synchronous, replay
-    std::string   matrices;                ///< folder of Matrix Market files
+    std::string   matrices;                ///< folder of Matrix Market files, see folder()
     std::string   matrix;                  ///< see load_problem(); several with commas
     std::string   csv;
     int           runs             = 0;
@@ -38,6 +38,10 @@ namespace leopard::studies
     int     size_or(int reduced, int of_the_paper) const { return size > 0 ? size : full ? of_the_paper : reduced; }
     /** The names in matrix, or these. */
     std::vector<std::string> matrices_or(const std::vector<std::string> &names) const;
+    /**
+     * Where files of matrices are looked for: matrices, else the variable LEOPARD_MATRICES; empty: neither is there.
+     */
+    std::string folder() const;
   };
 
   /** A x = b with b = (1, ..., 1), which is what reproduces the published numbers; the papers do not say. */
@@ -57,12 +61,26 @@ namespace leopard::studies
    */
   Problem load_problem(const std::string &name, const Settings &settings);
 
-  /** What a study makes use of, beside the seed of matrices that are random. */
+  /**
+   * @throws InvalidInput: an option is given, and the study does so and so. @param instead what would be accepted, too.
+   */
+  [[noreturn]] void refuse(const std::string &study, const std::string &option, const std::string &why, const std::string &instead = "");
+
+  /**
+   * What a study makes use of with these settings, beside what they and the matrices say by themselves. The table of
+   * studies in main.cc says what it never uses.
+   */
   struct Uses
   {
-    bool threads = true, size = true;
+    bool random            = false; ///< beside random matrices and the schedule replay
+    bool threads_with_cuda = false; ///< host threads beside GPUs
+    bool size = true, full = true;
   };
-  /** @throws InvalidInput for --threads, --size and --seed where nothing depends on them. @param names of matrices. */
+  /**
+   * @throws InvalidInput for what is given and changes nothing: --execution and --gpus on the host, --threads on a GPU,
+   * --seed where nothing is random, --matrices where all matrices are generated, and what is not in uses.
+   * @param names of matrices; empty: the study has none by name.
+   */
   void refuse_unused(const std::string &study, const Settings &settings, const Uses &uses, const std::vector<std::string> &names);
 
   /** The options with the backend, execution, schedule, threads and seed of the command line. */
@@ -76,6 +94,8 @@ namespace leopard::studies
    * its place, whose random numbers go on from run to run.
    */
   std::unique_ptr<BlockAsync<double>> make_varying(const CrsMatrix<double> &A, BlockAsyncOptions options, const Settings &settings);
+  /** Whether it may do so with these settings. */
+  bool may_replay(const Settings &settings);
 
   /** A relaxation with its vectors, in its memory. */
   class Experiment

@@ -157,13 +157,15 @@ namespace leopard::studies
       throw InvalidInput("--backend is cuda, where two of the five classes run\n  expected: host, or automatic, which is host in this study");
     if (settings.schedule == "synchronous")
       throw InvalidInput("--schedule is synchronous, which contradicts three of the five classes\n  expected: automatic, chaotic or replay");
+    const std::vector<std::string> names   = settings.matrices_or({"fv1", "fv3", "trefethen"});
+    Settings                       on_host = settings;
+    on_host.backend                        = "host";
+    refuse_unused("taxonomy", on_host, {true}, names);
     const int block_size = settings.block_size_or(256);
-    Settings  on_host    = settings;
-    on_host.backend      = "host";
     report.say("taxonomy: " + machine(on_host) + ", blocks of " + std::to_string(block_size) +
                " rows; a thread takes the rows of a block in their order where the inner iteration is asynchronous"
                "\n(no numbers were published; fv3 to 1e-4 unless --full is given)");
-    for (const std::string &name : settings.matrices_or({"fv1", "fv3", "trefethen"}))
+    for (const std::string &name : names)
       study_matrix(load_problem(name, settings), on_host, block_size, report);
   }
 } // namespace leopard::studies

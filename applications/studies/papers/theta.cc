@@ -144,6 +144,8 @@ namespace leopard::studies
 
   void study_theta(const Settings &settings, Report &report)
   {
+    const std::vector<std::string> names = settings.matrices_or({"trefethen"});
+    refuse_unused("theta", settings, {}, names);
     const int k = settings.local_iterations_or(5);
     report.say(
       "theta-dependent local iterations: " + machine(settings) +
@@ -155,7 +157,7 @@ namespace leopard::studies
     std::vector<int> sizes = {28, 56, 112, 224, 448};
     if (settings.block_size > 0)
       sizes = {settings.block_size};
-    for (const std::string &name : settings.matrices_or({"trefethen"}))
+    for (const std::string &name : names)
       {
         const Problem     problem = load_problem(name, settings);
         const std::string of_k    = "async-(" + std::to_string(k) + ")";

@@ -215,6 +215,8 @@ namespace leopard::studies
 
   void study_variation(const Settings &settings, Report &report)
   {
+    const std::vector<std::string> names = settings.matrices_or({"fv1", "trefethen"});
+    refuse_unused("variation", settings, {may_replay(settings)}, names);
     const int runs = settings.runs_or(100, 1000);
     report.say("variation over runs: " + machine(settings) + ", " + std::to_string(runs) + " runs (printed: 1000), b = 1, x = 0" +
                (runs < 1000 ? "; fewer runs than printed, all of them with --full or --runs 1000" : ""));
@@ -225,7 +227,7 @@ namespace leopard::studies
       set_ups = {{"as wanted", settings.block_size_or(128), settings.local_iterations_or(5)}};
     // by set-up; weak: what is weak outside the diagonal blocks, the others are the Trefethen matrices
     std::vector<Spread> weak, strong;
-    for (const std::string &name : settings.matrices_or({"fv1", "trefethen"}))
+    for (const std::string &name : names)
       {
         const Problem problem = load_problem(name, settings);
         for (const SetUp &set_up : set_ups)

@@ -198,12 +198,16 @@ namespace leopard::studies
 
   void study_weights(const Settings &settings, Report &report)
   {
+    const std::vector<std::string> names = settings.matrices_or({"Chem97ZtZ", "fv1", "fv3", "trefethen"});
+    Uses                           uses;
+    uses.full = std::find(names.begin(), names.end(), "fv3") != names.end();
+    refuse_unused("weights", settings, uses, names);
     const int block_size = settings.block_size_or(512);
     report.say("weights: " + machine(settings) + ", blocks of " + std::to_string(block_size) +
                " rows; the times are of as many iterations as the tolerance takes, without tests, and SOR runs on one host core"
                "\n(tolerance of Figure 4.20: not readable; here 1e-8, and 1e-4 for fv3 unless --full is given; Chem97ZtZ is a reconstruction)");
     std::map<std::string, std::vector<Reached>> async;
-    for (const std::string &name : settings.matrices_or({"Chem97ZtZ", "fv1", "fv3", "trefethen"}))
+    for (const std::string &name : names)
       {
         const Problem   problem = load_problem(name, settings);
         const OfWeights series  = measure(problem, settings, block_size, name == "fv3" && !settings.full ? 1e-4 : 1e-8, 50000, report);
