@@ -336,5 +336,10 @@ with tempfile.TemporaryDirectory() as folder:
     check(result.returncode == 1 and "the matrix fv2 is missing" in result.stderr and "LEOPARD_MATRICES" in result.stderr, result.stderr)
     result = run("storage", "--backend", "host", "--size", "4", "--csv", f"{folder}/none/x.csv")
     check(result.returncode == 1 and "cannot be written" in result.stderr, result.stderr)
+    old, new = pathlib.Path(folder) / "old.csv", pathlib.Path(folder) / "new.csv"
+    old.write_text("results")
+    for path in (old, new):
+        result = run("theta", "--backend", "host", "--seed", "3", "--csv", str(path))
+        check(result.returncode == 1 and old.read_text() == "results" and not new.exists(), f"a refusal wrote {path}: {result}")
     check(run().returncode != 0 and run("variation", "--backend", "gpu").returncode != 0, "wrong command lines are accepted")
 print("all studies: no problem")

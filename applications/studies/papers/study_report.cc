@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 namespace leopard::studies
 {
@@ -89,9 +91,29 @@ namespace leopard::studies
   {
     if (path.empty())
       return;
-    csv.open(path);
+    is_new = !std::filesystem::exists(path);
+    csv.open(path, std::ios::app); // what is there stays until there is a table
     if (!csv)
       throw Error("the file " + path + " cannot be written\n  expected: a path in a folder that exists and may be written to");
+  }
+
+  Report::~Report()
+  {
+    csv.close();
+    std::error_code ignored;
+    if (is_new && !has_table)
+      std::filesystem::remove(csv_path, ignored);
+  }
+
+  void Report::write(const Table &table)
+  {
+    if (!has_table)
+      {
+        csv.close();
+        csv.open(csv_path);
+        has_table = true;
+      }
+    table.write_csv(csv);
   }
 
   void Report::say(const std::string &line)
@@ -103,7 +125,7 @@ namespace leopard::studies
   {
     table.write_text(out);
     if (csv.is_open())
-      table.write_csv(csv);
+      write(table);
   }
 
   void Report::finding(const std::string &source, const std::string &claim, bool holds, const std::string &measured)
@@ -165,7 +187,7 @@ namespace leopard::studies
     out << std::flush;
     if (!csv.is_open())
       return;
-    table.write_csv(csv);
+    write(table);
     csv.close();
     if (!csv)
       throw Error("the file " + csv_path + " could not be written completely\n  expected: a disk that is not full");

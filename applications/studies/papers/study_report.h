@@ -57,8 +57,14 @@ namespace leopard::studies
   class Report
   {
   public:
-    /** @param csv_path empty: no file. @throws Error if the file cannot be written. */
+    /**
+     * @param csv_path empty: no file; the file is as it was until the first table. @throws Error if it cannot be
+     * written.
+     */
     Report(std::ostream &out, const std::string &csv_path);
+    ~Report();
+    Report(const Report &)            = delete;
+    Report &operator=(const Report &) = delete;
 
     void say(const std::string &line);
     void add(const Table &table);
@@ -96,9 +102,12 @@ namespace leopard::studies
       Verdict     verdict;
     };
 
+    void write(const Table &table);
+
     std::ostream        &out;
     std::string          csv_path;
     std::ofstream        csv;
+    bool                 is_new = false, has_table = false;
     std::vector<Finding> findings;
   };
 } // namespace leopard::studies
