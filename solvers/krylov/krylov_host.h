@@ -263,6 +263,8 @@ namespace leopard
     A.validate_entries();
     if (options.backend == Backend::cuda || (preconditioner != nullptr && preconditioner->memory_space() != MemorySpace::host))
       throw InvalidInput(method + " of several ranks: backend or preconditioner is on the device\n  expected: those of the host");
+    if (options.max_seconds > 0.)
+      throw InvalidInput(method + " of several ranks: max_seconds is given, and their clocks may differ\n  expected: 0, and max_iterations");
     return preconditioner != nullptr ? preconditioner : make_identity_preconditioner<Number>(A.n_rows, MemorySpace::host);
   }
 } // namespace leopard

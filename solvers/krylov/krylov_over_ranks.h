@@ -13,7 +13,7 @@ namespace leopard
    * KrylovSolver::solve() is collective, and so may the preconditioner be.
    * @param A this rank's rows, columns from n_rows on are ghosts; copied. @param preconditioner of this rank's rows, in
    * host memory; null: none. @param communication of vectors with these ghosts. @throws InvalidInput, on this rank
-   * alone, also for the backend cuda.
+   * alone, also for the backend cuda and a limit of seconds.
    */
   template <typename Number>
   std::unique_ptr<KrylovSolver<Number>> make_cg(const CrsMatrix<Number>                     &A,
