@@ -339,7 +339,7 @@ namespace leopard
     result.inner_residual = contraction;
     const double each = is_fixed() ? result.inner_residual : std::pow(10., -options.digits), from = is_fixed() ? first : p.norm;
     const double further = p.goal > 0. ? std::log(p.goal / from) / std::log(each) : 0.;
-    result.predicted     = (is_fixed() ? 0 : 1) + static_cast<int>(std::clamp(std::ceil(further), 0., 1e6));
+    result.predicted     = (is_fixed() ? 0 : 1) + (further > 0. ? static_cast<int>(std::min(std::ceil(further), 1e6)) : 0);
   }
 
   template <typename Number>
