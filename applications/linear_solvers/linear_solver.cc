@@ -84,8 +84,7 @@ namespace leopard
       Selection("automatic|double|mixed"),
       "mixed: iterative refinement, residual and solution in double, iterations of a relaxation or cycles of multigrid in single "
       "precision, which moves half the bytes; the residual in double decides. cg and gmres, too, with their preconditioner in single precision (not "
-      "amg "
-      "and aggregation; multigrid on the host of one rank, on several ranks the others on the host), and in double from where that does not "
+      "amg and aggregation; multigrid on the host of one rank, on several ranks the others on the host), and in double from where that does not "
       "converge, as the log says. Not for direct. Of async-refinement each block corrects its values in single precision. automatic: "
       "mixed for the method multigrid where 'Multigrid/Precision' = automatic is single, and without a full multigrid start; double otherwise.");
     prm.declare_entry(

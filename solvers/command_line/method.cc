@@ -158,8 +158,8 @@ namespace leopard::command_line
         options.omega = tau_scaling(eigenvalues_of(A, of_tau, a.criteria.max_seconds, log));
       if (!a.momentum_from_matrix)
         return;
-      if (const TwoStage kind = options.two_stage; kind != TwoStage::automatic && kind != TwoStage::synchronous && kind != TwoStage::block)
-        throw UsageError("--momentum automatic is given with --two-stage " + to_string(kind) +
+      if (options.has_asynchronous_inner_iteration())
+        throw UsageError("--momentum automatic is given with --two-stage " + to_string(options.two_stage) +
                          "\n  expected: no momentum, or --two-stage synchronous or block");
       const ExtremeEigenvalues eigenvalues = eigenvalues_of(A, "--momentum automatic", a.criteria.max_seconds, log);
       const auto               take        = [&](double caution) {

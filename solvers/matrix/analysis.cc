@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <random>
 
 namespace leopard
@@ -197,23 +198,30 @@ namespace leopard
   MatrixAnalysis spectrum::analyze_within(const CrsMatrix<double> &A, const Blocks &blocks, double max_seconds)
   {
     constexpr double tolerance = 1e-4;
-    constexpr int    few_rows  = 64; // of which all eigenvalues are computed
     const Stopwatch  stopwatch;
-    const auto       left                  = [&] { return max_seconds - stopwatch.seconds(); };
-    MatrixAnalysis   result                = analysis_without_eigenvalues(A, blocks);
-    const bool       is_own_absolute_value = row_without_positive_diagonal(A) < 0 && is_nonnegative_iteration(A);
-    if (result.has_eigenvalues)
+    const auto       left   = [&] { return max_seconds - stopwatch.seconds(); };
+    MatrixAnalysis   result = analysis_without_eigenvalues(A, blocks);
+
+    const std::optional<CrsMatrix<double>> similar               = result.symmetric ? std::nullopt : symmetrized(A);
+    const CrsMatrix<double>               &M                     = similar ? *similar : A; // has the eigenvalues of A
+    const bool                             is_symmetric          = result.symmetric || similar;
+    const bool                             has_positive_diagonal = row_without_positive_diagonal(A) < 0;
+    const bool                             is_own_absolute_value = has_positive_diagonal && is_nonnegative_iteration(A);
+    if (is_symmetric && has_positive_diagonal)
       {
-        const ExtremeEigenvalues eigenvalues = extreme(A, tolerance, left());
-        result.smallest_eigenvalue           = eigenvalues.smallest;
-        result.largest_eigenvalue            = eigenvalues.largest;
+        const ExtremeEigenvalues eigenvalues = extreme(M, tolerance, left());
         result.spectral_radius               = std::max(std::abs(1. - eigenvalues.smallest), std::abs(1. - eigenvalues.largest));
+        if (result.has_eigenvalues)
+          {
+            result.smallest_eigenvalue = eigenvalues.smallest;
+            result.largest_eigenvalue  = eigenvalues.largest;
+          }
       }
     else
-      result.spectral_radius = is_own_absolute_value ? radius_abs(A, result.symmetric, tolerance, left()) : radius(A, tolerance, left());
+      result.spectral_radius = is_own_absolute_value ? radius_abs(M, is_symmetric, tolerance, left()) : radius(M, tolerance, left());
     result.spectral_radius_abs =
-      is_own_absolute_value ? result.spectral_radius : std::max(result.spectral_radius, radius_abs(A, result.symmetric, tolerance, left()));
-    if (!result.symmetric && A.n_rows > few_rows && result.spectral_radius_abs > 0. && !symmetrized(A))
+      is_own_absolute_value ? result.spectral_radius : std::max(result.spectral_radius, radius_abs(M, is_symmetric, tolerance, left()));
+    if (!is_symmetric && A.n_rows > n_dense && result.spectral_radius_abs > 0.)
       result.estimated = "rho(B) and rho(|B|) by Arnoldi's method, which is off by some percent where the matrix is far from normal";
     return result;
   }

@@ -67,8 +67,7 @@ namespace leopard
         return "the matrix is not positive definite (lambda_1 = " + short_text(found.smallest_eigenvalue) +
                "), so that no omega converges: take a Krylov method, GMRES or MINRES";
       return "an omega far enough below 1 helps if all eigenvalues of D^-1 A have positive real parts, l1_weights if the off-block entries are too "
-             "large; "
-             "otherwise take a Krylov method (GMRES) with this relaxation as its preconditioner";
+             "large; otherwise take a Krylov method (GMRES) with this relaxation as its preconditioner";
     }
   } // namespace
 

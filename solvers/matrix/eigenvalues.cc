@@ -28,7 +28,6 @@ namespace leopard::spectrum
 {
   namespace
   {
-    constexpr int n_dense      = 64;   ///< up to this many rows a dense method is quicker
     constexpr int max_restarts = 2000; ///< of the Krylov space; time is the limit that matters
 
     constexpr std::size_t max_steps = 4000; ///< of the method without restart
@@ -403,12 +402,6 @@ namespace leopard::spectrum
   {
     if (is_triangular_in_some_order(A))
       return 0.;
-    if (A.n_rows > n_dense && row_without_positive_diagonal(A) < 0)
-      if (const auto similar = symmetrized(A))
-        {
-          const ExtremeEigenvalues of_both = extreme(*similar, tolerance, max_seconds);
-          return std::max(std::abs(1. - of_both.smallest), std::abs(1. - of_both.largest));
-        }
     const std::vector<double> diagonal = diagonal_of(A);
     const CrsMatrix<double>   B        = transformed(A, [&](int i, int j, double value) { return i == j ? 0. : -value / diagonal[i]; });
     if (A.n_rows <= n_dense)

@@ -95,13 +95,18 @@ namespace leopard::spectrum
   Estimate
   estimate_extreme(const SymmetricProduct &M, double tolerance, double floor, std::size_t max_products, const std::function<bool()> &is_over = {});
 
+  constexpr int n_dense = 64; ///< up to this many rows a dense method finds all eigenvalues, and is quicker
+
   /**
-   * rho(I - D^-1 A) of any matrix: of one that is symmetric or symmetrized() to the tolerance, of others as Arnoldi's
-   * method finds it, which is off by more where B is far from normal.
+   * rho(I - D^-1 A) of any matrix as Arnoldi's method finds it, which is off by more than the tolerance where B is far
+   * from normal.
    */
   double radius(const CrsMatrix<double> &A, double tolerance, double max_seconds);
 
-  /** rho(|I - D^-1 A|), likewise. @param symmetric whether A is. */
+  /**
+   * rho(|I - D^-1 A|), to the tolerance where A is symmetric or symmetrized(), else likewise. @param symmetric whether
+   * A is.
+   */
   double radius_abs(const CrsMatrix<double> &A, bool symmetric, double tolerance, double max_seconds);
 
   /** Whether I - D^-1 A of an A with positive diagonal has no negative entry, so that it is its own absolute value. */
