@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../device/cuda_error.cuh"
 #include "../device/device.h"
+#include "../device/launch.cuh"
 #include "block_async_engine.h"
 #include "device_packets.cuh"
 #include "monitor_cuda.cuh"
@@ -32,6 +33,7 @@ namespace leopard
         , monitor(n_blocks)
       {
         choose_form();
+        device::synchronize(); // kernels that are launched early read packets before they wait for others
       }
 
       MemorySpace memory_space() const override { return MemorySpace::device; }
@@ -64,8 +66,7 @@ namespace leopard
                 launch_cooperatively(v, p, m);
               }
             else
-              persistent_kernel<<<n_blocks, n_threads, largest_packet>>>(view(), v, p, m);
-            LEOPARD_CHECK(cudaGetLastError());
+              device::launch_early(persistent_kernel, n_blocks, n_threads, largest_packet, view(), v, p, m);
             return;
           }
         if (velocity_is_zero && velocity.size() > 0)
@@ -119,7 +120,7 @@ namespace leopard
           throw InvalidInput("the values of a matrix that is stored as " + to_string(packets.storage) +
                              " on the GPU are to be changed\n  expected: storage double for a matrix whose values change");
         else
-          packets.update_values(values, options.omega);
+          packets.update_values(values, options.omega); // ends with a copy, past which no kernel is launched early
       }
 
       void set_omega(double omega) override { options.omega = omega; }
@@ -142,6 +143,7 @@ namespace leopard
         if (options.schedule == Schedule::synchronous)
           throw InvalidInput("ghosts are to stand before x in the synchronous schedule\n  expected: the chaotic one");
         packets.place_ghosts_before(n);
+        device::synchronize(); // as in the constructor
       }
 
     private:
@@ -301,13 +303,12 @@ namespace leopard
       void launch(const RelaxVectors<Number> &v, const RelaxParameters<Number> &p) const
       {
         if (launch_kernel == nullptr)
-          relax_any_kernel<Format><<<n_blocks, n_launch_threads, n_shared>>>(view(), v, p, packets.largest_block);
+          device::launch_early(relax_any_kernel<Format>, n_blocks, n_launch_threads, n_shared, view(), v, p, packets.largest_block);
         else
           {
             const bool tests = p.test_every > 0;
-            (tests ? residual_kernel : launch_kernel)<<<tests ? n_residual : n_launched, n_launch_threads, n_shared>>>(view(), v, p);
+            device::launch_early(tests ? residual_kernel : launch_kernel, tests ? n_residual : n_launched, n_launch_threads, n_shared, view(), v, p);
           }
-        LEOPARD_CHECK(cudaGetLastError());
       }
 
       /** For blocks that wait for one another: all must be there. */

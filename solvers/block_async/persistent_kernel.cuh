@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../device/launch.cuh"
 #include "../exchange/peer_memory.cuh"
 #include "relax_kernels.cuh"
 
@@ -104,16 +105,20 @@ namespace leopard
     Number b = 0, value = 0, weight = 0, keep = A.keep, velocity = 0;
     if (active)
       {
-        value  = load(v.x + row);
-        b      = v.b[row];
         weight = block.weight(i, A.tables);
         if (A.keeps != nullptr)
           keep = A.keeps[local];
-        if (parameters.momentum > Number(0) && !parameters.velocity_is_zero)
-          velocity = v.velocity[local];
       }
     const OffBlock<Number, n_cached> off_block(block, A.tables, places);
     const int k = parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x] : parameters.local_iterations;
+    device::wait_for_previous(); // the matrix is there since it was made; vectors are not
+    if (active)
+      {
+        value = load(v.x + row);
+        b     = load(v.b + row);
+        if (parameters.momentum > Number(0) && !parameters.velocity_is_zero)
+          velocity = v.velocity[local];
+      }
     // s = b - off-block part, with the block's values in the first half of y
     const auto freeze = [&](const Number *x) {
       Number x_j[n_cached];

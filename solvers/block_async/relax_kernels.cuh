@@ -326,6 +326,7 @@ namespace leopard
         pipeline.request_inner(A.packets, next);
         pipeline.request_outer(A.packets, next);
       }
+    device::wait_for_previous(); // the matrix is there since it was made; vectors are not
     for (int j = blockIdx.x; j < A.n_blocks; j += gridDim.x)
       {
         RelaxedRows<Rows, what> rows(next, v);
@@ -406,6 +407,7 @@ namespace leopard
       return sum;
     };
 
+    device::wait_for_previous();
     for (int i = threadIdx.x; i < rows; i += blockDim.x)
       {
         y[i] = load(v.off_block + begin + i); // own rows are the same in v.x; those of the overlap other blocks write there

@@ -9,16 +9,17 @@
 namespace leopard::device
 {
   /**
-   * A CRS matrix of any shape on the device, multiplied by cuSPARSE; large ones that have at most most_distinct_values
-   * different values, and rows of at most 255 entries, from a copy in 3 bytes an entry (compact_rows.cuh), which
-   * the first product makes, until they get other values. Five points on 4096 x 4096: see
+   * A CRS matrix of any shape on the device, multiplied by cuSPARSE. Small ones, whose products take as long as their
+   * launches, have one kernel a product, which is launched early (launch.cuh); large ones that have at most
+   * most_distinct_values different values, and rows of at most 255 entries, a copy in 3 bytes an entry
+   * (compact_rows.cuh), which the first product makes, until they get other values. Five points on 4096 x 4096: see
    * benchmarks/results/2026-11-28_h200_compact_rows.md.
    */
   template <typename Number>
   class DeviceMatrix
   {
   public:
-    /** @param may_be_compact false: cuSPARSE multiplies. */
+    /** @param may_be_compact false: large ones are multiplied by cuSPARSE. */
     explicit DeviceMatrix(const CrsMatrix<Number> &A, bool may_be_compact = true);
     explicit DeviceMatrix(const DeviceCrs<Number> &A, bool may_be_compact = true); ///< whose arrays it shares
     ~DeviceMatrix();
@@ -32,6 +33,7 @@ namespace leopard::device
      */
     void            multiply(Number *z, Number alpha, const Number *x, Number beta, const Number *y) const;
     void            update_values(const Number *values); ///< host memory, order of the CrsMatrix
+    bool            is_small() const;
     int             n_rows() const;
     int             n_columns() const;
     CrsView<Number> view() const;       ///< while the matrix lives
@@ -41,6 +43,15 @@ namespace leopard::device
     struct Data;
     std::unique_ptr<Data> data;
   };
+
+  /**
+   * coarse_b = R (b - A x) and coarse_x = 0 in one launch: a group of threads a coarse row, which finds the residual of
+   * the rows that it needs, each of them several times in all. For small matrices on one rank.
+   * @param coarse_b, coarse_x R.n_rows() values each. @param x, b A.n_rows() values each. Device memory.
+   */
+  template <typename Number>
+  void restricted_residual(
+    Number *coarse_b, Number *coarse_x, const DeviceMatrix<Number> &R, const DeviceMatrix<Number> &A, const Number *x, const Number *b);
 
   /** A dense n x n matrix on the device with y = A x by cuBLAS. */
   template <typename Number>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../device/cuda_error.cuh"
 #include "../device/device_array.h"
+#include "../device/launch.cuh"
 #include "../device/library_handles.cuh"
 #include "compact_rows.cuh"
 #include "device_matrix.h"
@@ -16,14 +17,71 @@ namespace leopard::device
     template <typename Number>
     constexpr cudaDataType data_type = std::is_same_v<Number, double> ? CUDA_R_64F : CUDA_R_32F;
 
-    /** Where a product takes as long as its launch, or rows so many entries that a lane is too few for them. */
-    constexpr int fewest_compact_entries = 100000, longest_compact_mean = 48;
+    /** Below, a product takes as long as its launch: benchmarks/results/2026-11-29_h200_small_stored_levels.md. */
+    constexpr int fewest_large_entries = 400000;
+    /** Above, rows have so many entries that a lane is too few for them. */
+    constexpr int longest_compact_mean = 48;
+
+    /** The sum over `lanes` neighbouring threads, in the first of them. */
+    template <int lanes, typename Number>
+    __device__ Number sum_over_lanes(Number sum)
+    {
+#pragma unroll
+      for (int offset = lanes / 2; offset > 0; offset /= 2)
+        sum += __shfl_down_sync(0xffffffffu, sum, offset, lanes);
+      return sum;
+    }
+
+    /** z = alpha A x + beta y, `lanes` threads a row. */
+    template <int lanes, typename Number>
+    __global__ void __launch_bounds__(threads)
+      small_product_kernel(const CrsView<Number> A, Number alpha, const Number *x, Number beta, const Number *y, Number *z)
+    {
+      const int  row = first_index<int>() / lanes, lane = threadIdx.x % lanes;
+      const bool exists = row < A.n_rows;
+      const int  begin = exists ? A.row_offsets[row] : 0, end = exists ? A.row_offsets[row + 1] : 0; // never written again
+      wait_for_previous();
+      Number sum = 0;
+      for (int p = begin + lane; p < end; p += lanes)
+        sum += A.values[p] * x[A.columns[p]];
+      sum = sum_over_lanes<lanes>(sum);
+      if (exists && lane == 0)
+        z[row] = beta == Number(0) ? alpha * sum : alpha * sum + beta * y[row];
+    }
+
+    /** See restricted_residual(): a warp a coarse row, four lanes a row of A. */
+    template <typename Number>
+    __global__ void __launch_bounds__(threads) restricted_residual_kernel(
+      const CrsView<Number> R, const CrsView<Number> A, const Number *x, const Number *b, Number *coarse_b, Number *coarse_x)
+    {
+      constexpr int lanes = 4, at_once = 32 / lanes;
+      const int     row = first_index<int>() / 32, lane = threadIdx.x % lanes, group = threadIdx.x % 32 / lanes;
+      const bool    exists = row < R.n_rows;
+      const int     begin = exists ? R.row_offsets[row] : 0, end = exists ? R.row_offsets[row + 1] : 0; // never written again
+      wait_for_previous();
+      Number sum = 0;
+      for (int p = begin + group; p < end; p += at_once)
+        {
+          const int j        = R.columns[p];
+          Number    residual = lane == 0 ? b[j] : Number(0);
+          for (int q = A.row_offsets[j] + lane; q < A.row_offsets[j + 1]; q += lanes)
+            residual -= A.values[q] * x[A.columns[q]];
+          sum += R.values[p] * residual;
+        }
+      sum = sum_over_lanes<32>(sum);
+      if (exists && threadIdx.x % 32 == 0)
+        {
+          coarse_b[row] = sum;
+          coarse_x[row] = 0;
+        }
+    }
 
     /** z = alpha A x + beta y. */
     template <typename Number>
     __global__ void __launch_bounds__(threads)
       compact_product_kernel(const CompactView<Number> A, Number alpha, const Number *x, Number beta, const Number *y, Number *z)
     {
+      wait_for_previous();
       const unsigned int row = blockIdx.x * blockDim.x + threadIdx.x, slice = row / 32, n = A.n_rows;
       if (32 * slice >= n)
         return;
@@ -47,11 +105,15 @@ namespace leopard::device
 
     Data(const DeviceCrs<Number> &A_, bool may_be_compact_)
       : A(A_)
-      , may_be_compact(may_be_compact_ && A.n_entries >= fewest_compact_entries && A.n_entries / longest_compact_mean <= A.n_rows)
+      , may_be_compact(may_be_compact_ && !is_small() && A.n_entries / longest_compact_mean <= A.n_rows)
     {
-      if (!may_be_compact)
+      if (is_small())
+        synchronize(); // kernels that are launched early read row offsets before they wait for others
+      else if (!may_be_compact)
         prepare();
     }
+
+    bool is_small() const { return A.n_entries < fewest_large_entries; }
 
     /** Before a product. Many matrices of a set-up never have one. */
     void choose()
@@ -70,8 +132,6 @@ namespace leopard::device
     /** For cuSPARSE. */
     void prepare()
     {
-      if (A.n_entries == 0)
-        return;
       cusparseHandle_t const handle = sparse_handle();
       LEOPARD_CHECK(cusparseCreateCsr(&matrix,
                                       A.n_rows,
@@ -132,20 +192,23 @@ namespace leopard::device
     data->choose();
     if (data->compact)
       {
-        compact_product_kernel<<<(n + threads - 1u) / threads, threads>>>(data->compact->view(), alpha, x, beta, y, z);
-        LEOPARD_CHECK(cudaGetLastError());
+        launch_early(compact_product_kernel<Number>, (n + threads - 1u) / threads, threads, 0, data->compact->view(), alpha, x, beta, y, z);
+        return;
+      }
+    if (data->is_small())
+      {
+        const int  mean = data->A.n_entries / n;
+        const auto call = [&](auto kernel, int lanes) {
+          launch_early(kernel, (static_cast<unsigned int>(n) * lanes + threads - 1) / threads, threads, 0, data->A.view(), alpha, x, beta, y, z);
+        };
+        mean < 2    ? call(small_product_kernel<2, Number>, 2)
+        : mean < 8  ? call(small_product_kernel<4, Number>, 4)
+        : mean < 24 ? call(small_product_kernel<8, Number>, 8)
+                    : call(small_product_kernel<32, Number>, 32);
         return;
       }
     if (beta != Number(0) && z != y)
       copy_on_device(z, y, n * sizeof(Number));
-    if (data->matrix == nullptr) // no entries
-      {
-        if (beta == Number(0))
-          set_zero(z, n * sizeof(Number));
-        else if (beta != Number(1))
-          axpy(z, beta - Number(1), z, n);
-        return;
-      }
     LEOPARD_CHECK(cusparseDnVecSetValues(data->x, const_cast<Number *>(x)));
     LEOPARD_CHECK(cusparseDnVecSetValues(data->y, z));
     LEOPARD_CHECK(cusparseSpMV(sparse_handle(),
@@ -174,6 +237,12 @@ namespace leopard::device
   }
 
   template <typename Number>
+  bool DeviceMatrix<Number>::is_small() const
+  {
+    return data->is_small();
+  }
+
+  template <typename Number>
   int DeviceMatrix<Number>::n_rows() const
   {
     return data->A.n_rows;
@@ -195,6 +264,15 @@ namespace leopard::device
   bool DeviceMatrix<Number>::is_compact() const
   {
     return data->compact.has_value();
+  }
+
+  template <typename Number>
+  void restricted_residual(
+    Number *coarse_b, Number *coarse_x, const DeviceMatrix<Number> &R, const DeviceMatrix<Number> &A, const Number *x, const Number *b)
+  {
+    if (R.n_rows() > 0)
+      launch_early(
+        restricted_residual_kernel<Number>, (32u * R.n_rows() + threads - 1) / threads, threads, 0, R.view(), A.view(), x, b, coarse_b, coarse_x);
   }
 
   template <typename Number>
@@ -262,7 +340,9 @@ namespace leopard::device
 
 #define INSTANTIATE(Number)            \
   template class DeviceMatrix<Number>; \
-  template class DenseMatrix<Number>;
+  template class DenseMatrix<Number>;  \
+  template void restricted_residual(   \
+    Number *coarse_b, Number *coarse_x, const DeviceMatrix<Number> &R, const DeviceMatrix<Number> &A, const Number *x, const Number *b);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard::device

@@ -31,6 +31,11 @@ namespace leopard::device
     no_cuda();
   }
   template <typename Number>
+  bool DeviceMatrix<Number>::is_small() const
+  {
+    return false;
+  }
+  template <typename Number>
   int DeviceMatrix<Number>::n_rows() const
   {
     return 0;
@@ -51,6 +56,17 @@ namespace leopard::device
   bool DeviceMatrix<Number>::is_compact() const
   {
     return false;
+  }
+
+  template <typename Number>
+  void restricted_residual(Number * /*coarse_b*/,
+                           Number * /*coarse_x*/,
+                           const DeviceMatrix<Number> & /*R*/,
+                           const DeviceMatrix<Number> & /*A*/,
+                           const Number * /*x*/,
+                           const Number * /*b*/)
+  {
+    no_cuda();
   }
 
   template <typename Number>
@@ -77,7 +93,9 @@ namespace leopard::device
 
 #define INSTANTIATE(Number)            \
   template class DeviceMatrix<Number>; \
-  template class DenseMatrix<Number>;
+  template class DenseMatrix<Number>;  \
+  template void restricted_residual(   \
+    Number *coarse_b, Number *coarse_x, const DeviceMatrix<Number> &R, const DeviceMatrix<Number> &A, const Number *x, const Number *b);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard::device

@@ -139,7 +139,6 @@ namespace leopard
 
       void update_values(const std::vector<Number> &values) override { matrix.update_values(values.data()); }
 
-    private:
       device::DeviceMatrix<Number> matrix;
     };
 
@@ -173,6 +172,15 @@ namespace leopard
           device::copy_on_device(to, from, static_cast<std::size_t>(n) * sizeof(Number));
         else
           device::copy_entries(to, to_rows, from, from_rows, n, add);
+      }
+
+      bool restricted_residual(Number *coarse_b, Number *coarse_x, const Matrix &R, const Matrix &A, const Number *x, const Number *b) const override
+      {
+        const auto &r = static_cast<const DeviceMatrix<Number> &>(R).matrix, &a = static_cast<const DeviceMatrix<Number> &>(A).matrix;
+        if (!r.is_small() || !a.is_small())
+          return false;
+        device::restricted_residual(coarse_b, coarse_x, r, a, x, b);
+        return true;
       }
 
     private:

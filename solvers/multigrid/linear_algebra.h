@@ -48,6 +48,15 @@ namespace leopard
      * to[to_rows[i]] = from[from_rows[i]] for i < n, or += with add; no row twice in to_rows; null stands for i itself.
      */
     virtual void copy_entries(Number *to, const int *to_rows, const Number *from, const int *from_rows, int n, bool add = false) const = 0;
+    /**
+     * coarse_b = R (b - A x) and coarse_x = 0 in one launch, where that pays: for small matrices on the device, made by
+     * this algebra. @return whether it did.
+     */
+    virtual bool restricted_residual(
+      Number * /*coarse_b*/, Number * /*coarse_x*/, const Matrix & /*R*/, const Matrix & /*A*/, const Number * /*x*/, const Number * /*b*/) const
+    {
+      return false;
+    }
   };
 
   /** For operations on the device; shares the arrays of A. */

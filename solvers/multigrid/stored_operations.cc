@@ -2,6 +2,7 @@
 #include "stored_operations.h"
 
 #include "../base/errors.h"
+#include "../block_async/block_async.h"
 #include "../device/device.h"
 #include "../matrix/blocks.h"
 #include "coarse_solvers.h"
@@ -87,6 +88,13 @@ namespace leopard
     std::string new_values_of(int level)
     {
       return "multigrid, new values of level " + std::to_string(level);
+    }
+
+    /** Whether a smoother begins from zero with zeros in x, which may be there already. Null: there is none. */
+    template <typename Number>
+    bool writes_zeros(const Relaxation<Number> *smoother)
+    {
+      return dynamic_cast<const BlockAsync<Number> *>(smoother) != nullptr;
     }
 
     [[noreturn]] void refuse_number_of_values(std::size_t found, std::size_t expected, int level)
@@ -177,6 +185,7 @@ namespace leopard
         l.P                               = make_matrix(P);
         l.R                               = make_matrix(device::transposed(P));
         l.smoother                        = make_smoother(l.crs, smoother_options(l.crs, 0, {}, options, static_cast<int>(level)), 0);
+        l.writes_zeros                    = writes_zeros(l.smoother.get());
       }
     given        = from.back().matrix;
     finest_order = order_of_finest();
@@ -233,6 +242,7 @@ namespace leopard
       set_up_on_device(hierarchy, order, level, options);
     else
       set_up_on_host(hierarchy, order, level, options);
+    l.writes_zeros = writes_zeros(l.smoother.get());
   }
 
   template <typename Number>

@@ -53,7 +53,13 @@ namespace leopard
     device::DeviceCrs<double> matrix_on_device() const override { return given; }
     bool                      is_singular() const override { return coarse_null_space.norm_squared > 0.; }
 
-    void set_zero(int level) override { algebra->set_zero(x(level), levels[level].n_columns); }
+    void set_zero(int level) override
+    {
+      Level &l = levels[level];
+      if (!l.is_zero)
+        algebra->set_zero(l.x.get(), l.n_columns);
+      l.is_zero = false;
+    }
 
     void smooth(int level, int n_steps) override { smooth(level, n_steps, false); }
 
@@ -67,12 +73,20 @@ namespace leopard
           return smooth(level, n_steps, l.loose == nullptr);
         }
       l.smoother->restart();
-      l.smoother->iterate_from_zero(l.x.get(), l.b.get(), n_steps * iterations_per_step);
+      if (l.is_zero && l.writes_zeros)
+        l.smoother->iterate(l.x.get(), l.b.get(), n_steps * iterations_per_step);
+      else
+        l.smoother->iterate_from_zero(l.x.get(), l.b.get(), n_steps * iterations_per_step);
+      l.is_zero = false;
     }
 
     void restrict_residual(int level) override
     {
       Level &l = levels[level], &coarse = levels[level - 1];
+      coarse.is_zero = !adaptive && !l.has_ghosts && !coarse.has_ghosts && level + 1 < n_levels() && // whose residual is asked for
+                       algebra->restricted_residual(coarse.b.get(), coarse.x.get(), *l.R, *l.A, l.x.get(), l.b.get());
+      if (coarse.is_zero)
+        return;
       update_ghosts(level, l.x.get());
       if (l.smoother == nullptr || !l.smoother->residual(l.r.get(), l.x.get(), l.b.get()))
         l.A->multiply(l.r.get(), -1., l.x.get(), 1., l.b.get());
@@ -232,7 +246,9 @@ namespace leopard
       device::Array<int>                           order, entries_on_device;                ///< old_row, and like entries
       std::shared_ptr<const Communication<Number>> communication;                           ///< null: one rank
       std::unique_ptr<LooseExchange<Number>>       loose;                                   ///< of the communication; null: the smoother waits
-      bool                                         has_ghosts = false;
+      bool                                         has_ghosts   = false;
+      bool                                         writes_zeros = false; ///< the smoother does, to begin from zero
+      bool                                         is_zero      = false; ///< x, by restrict_residual() of the finer level just before
     };
 
     void set_up_level(const MultigridHierarchy &hierarchy, std::vector<LevelOrder> &orders, int level, const MultigridOptions &options);

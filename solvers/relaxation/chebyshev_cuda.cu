@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../device/launch.cuh"
 #include "device_sell.cuh"
 #include "relaxation_engine.h"
 
@@ -23,6 +24,7 @@ namespace leopard
     __global__ void
     chebyshev_kernel(SellView<Number> A, const Number *x, const Number *b, Number *other, ChebyshevRecurrence::Coefficients factors, bool was_zero)
     {
+      device::wait_for_previous();
       const int slot = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
       if (slot >= A.n_slots)
         return;
@@ -33,16 +35,17 @@ namespace leopard
       // in the first step there is no x_{k-1}, and what is in its place may be no number
       const Number before    = was_zero || factors.direction == 0. ? Number(0) : other[row];
       const Number direction = factors.direction == 0. ? Number(0) : static_cast<Number>(factors.direction) * (value - before);
-      other[row] = value + direction + static_cast<Number>(factors.residual) / __ldg(A.diagonal + slot) * A.residual(slot, row, x, __ldg(b + row));
+      other[row] = value + direction + static_cast<Number>(factors.residual) / __ldg(A.diagonal + slot) * A.residual(slot, row, x, b[row]);
     }
 
     /** The first step from zero: x = residual D^-1 b, and zeros for ghosts. */
     template <typename Number>
     __global__ void from_zero_kernel(SellView<Number> A, const Number *b, Number *x, Number residual, int n_columns)
     {
+      device::wait_for_previous();
       const int slot = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
       if (const int row = slot < A.n_slots ? A.row(slot) : -1; row >= 0)
-        x[row] = residual / __ldg(A.diagonal + slot) * __ldg(b + row);
+        x[row] = residual / __ldg(A.diagonal + slot) * b[row];
       if (const int ghost = A.n_rows + slot; ghost < n_columns)
         x[ghost] = Number(0);
     }
@@ -50,6 +53,7 @@ namespace leopard
     template <typename Number>
     __global__ void swap_kernel(Number *x, Number *y, int n)
     {
+      device::wait_for_previous();
       const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
       if (i >= n)
         return;
@@ -114,8 +118,7 @@ namespace leopard
         step(x, other.data(), b, n_iterations);
         if (n_iterations % 2 == 0)
           return;
-        swap_kernel<<<blocks, sell_threads>>>(x, other.data(), rows);
-        LEOPARD_CHECK(cudaGetLastError());
+        device::launch_early(swap_kernel<Number>, blocks, sell_threads, 0, x, other.data(), rows);
       }
 
       /** The first iteration does not read the matrix, and the vector that it writes is such that the last is in x. */
@@ -130,8 +133,8 @@ namespace leopard
         Number *first = n_iterations % 2 == 1 ? x : other.data(), *second = n_iterations % 2 == 1 ? other.data() : x;
         if (columns > rows)
           device::set_zero(second + rows, static_cast<std::size_t>(columns - rows) * sizeof(Number));
-        from_zero_kernel<<<blocks, sell_threads>>>(matrix.view(), b, first, static_cast<Number>(recurrence.next().residual), columns);
-        LEOPARD_CHECK(cudaGetLastError());
+        const auto factor = static_cast<Number>(recurrence.next().residual);
+        device::launch_early(from_zero_kernel<Number>, blocks, sell_threads, 0, matrix.view(), b, first, factor, columns);
         last_was_zero = true;
         step(first, second, b, n_iterations - 1);
       }
@@ -163,8 +166,8 @@ namespace leopard
       {
         for (int n = 0; n < n_steps; ++n)
           {
-            chebyshev_kernel<<<blocks, sell_threads>>>(matrix.view(), newest, b, before, recurrence.next(), last_was_zero);
-            LEOPARD_CHECK(cudaGetLastError());
+            device::launch_early(
+              chebyshev_kernel<Number>, blocks, sell_threads, 0, matrix.view(), newest, b, before, recurrence.next(), last_was_zero);
             last_was_zero = false;
             std::swap(newest, before);
           }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../device/launch.cuh"
 #include "../matrix/colouring.h"
 #include "device_sell.cuh"
 #include "relaxation_engine.h"
@@ -14,12 +15,13 @@ namespace leopard
     template <typename Number>
     __global__ void relax_colour_kernel(SellView<Number> A, int first_slot, int end_slot, Number *x, const Number *b, Number omega)
     {
+      device::wait_for_previous();
       const int slot = first_slot + static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
       if (slot >= end_slot)
         return;
       const int row = A.row(slot);
       if (row >= 0)
-        x[row] += omega / __ldg(A.diagonal + slot) * A.residual(slot, row, x, __ldg(b + row));
+        x[row] += omega / __ldg(A.diagonal + slot) * A.residual(slot, row, x, b[row]);
     }
 
     template <typename Number>
@@ -69,9 +71,16 @@ namespace leopard
       void relax(int colour, Number *x, const Number *b) const
       {
         const int first = matrix.first(colour), end = matrix.first(colour + 1);
-        relax_colour_kernel<<<DeviceSell<Number>::blocks_for(end - first), sell_threads>>>(
-          matrix.view(), first, end, x, b, static_cast<Number>(options.omega));
-        LEOPARD_CHECK(cudaGetLastError());
+        device::launch_early(relax_colour_kernel<Number>,
+                             DeviceSell<Number>::blocks_for(end - first),
+                             sell_threads,
+                             0,
+                             matrix.view(),
+                             first,
+                             end,
+                             x,
+                             b,
+                             static_cast<Number>(options.omega));
       }
 
       const PointRelaxationOptions options;

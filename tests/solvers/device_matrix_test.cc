@@ -106,7 +106,7 @@ namespace leopard
 
     TEST_F(DeviceMatrix, MultipliesFewValues)
     {
-      for (const int n_rows : {20000, 20001, 20031}) // slices of 32 rows, and what is left
+      for (const int n_rows : {80000, 80001, 80031}) // slices of 32 rows, and what is left
         {
           const CrsMatrix<double> A = random_rows(n_rows, n_rows, 14, 3000, 256, 7);
           expect_products<double>(A, true);
@@ -117,20 +117,20 @@ namespace leopard
     TEST_F(DeviceMatrix, MultipliesRectangles)
     {
       expect_products<double>(random_rows(400000, 100001, 4, 50, 3, 8), true);
-      expect_products<float>(random_rows(30000, 130000, 9, 400, 3, 9), true);
+      expect_products<float>(random_rows(120000, 130000, 9, 400, 3, 9), true);
     }
 
     TEST_F(DeviceMatrix, MultipliesWhereColumnsOfARowAreFarApart)
     {
-      expect_products<double>(random_rows(20000, 300000, 12, 299999, 5, 10), true); // no slice in 16 bits
-      expect_products<double>(random_rows(20000, 300000, 12, 33000, 5, 11), true);  // some
-      expect_products<float>(random_rows(20000, 300000, 12, 33000, 5, 12), true);
+      expect_products<double>(random_rows(80000, 300000, 12, 299999, 5, 10), true); // no slice in 16 bits
+      expect_products<double>(random_rows(80000, 300000, 12, 33000, 5, 11), true);  // some
+      expect_products<float>(random_rows(80000, 300000, 12, 33000, 5, 12), true);
     }
 
     TEST_F(DeviceMatrix, LongestRowsAndManyValues)
     {
       const auto with_row_of = [](int n) {
-        CrsMatrix<double> A = random_rows(40000, 40000, 8, 500, 4, 13);
+        CrsMatrix<double> A = random_rows(120000, 120000, 8, 500, 4, 13);
         A.row_offsets.push_back(A.row_offsets.back() + n);
         for (int e = 0; e < n; ++e)
           {
@@ -142,14 +142,14 @@ namespace leopard
       };
       expect_products<double>(with_row_of(255), true);
       expect_products<double>(with_row_of(256), false);
-      expect_products<double>(random_rows(20000, 20000, 14, 3000, 2000, 14), false);
+      expect_products<double>(random_rows(80000, 80000, 14, 3000, 2000, 14), false);
       CrsMatrix<double> small = random_rows(100, 100, 14, 30, 4, 15);
       expect_products<double>(small, false);
     }
 
     TEST_F(DeviceMatrix, TakesOtherValues)
     {
-      CrsMatrix<double>            A = random_rows(20000, 20000, 14, 3000, 9, 16);
+      CrsMatrix<double>            A = random_rows(80000, 80000, 14, 3000, 9, 16);
       device::DeviceMatrix<double> matrix(A), not_yet_used(A);
       expect_products(A, matrix);
       EXPECT_TRUE(matrix.is_compact());
@@ -164,7 +164,7 @@ namespace leopard
 
     TEST_F(DeviceMatrix, WhatIsNotFiniteStaysSo)
     {
-      CrsMatrix<double> A = random_rows(20000, 20000, 14, 3000, 4, 18);
+      CrsMatrix<double> A = random_rows(80000, 80000, 14, 3000, 4, 18);
       for (const double bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
         {
           A.values[A.row_offsets[100]] = bad;
@@ -178,6 +178,69 @@ namespace leopard
             ++row;
           EXPECT_FALSE(std::isfinite(found[row]));
         }
+    }
+
+    TEST_F(DeviceMatrix, MultipliesSmallOnesInOneLaunch)
+    {
+      for (const int longest : {1, 3, 9, 40, 200}) // two to 32 threads a row
+        for (const int n_rows : {1, 31, 257})
+          {
+            const CrsMatrix<double> A = random_rows(n_rows, n_rows + 7, longest, 60, 2000, 19);
+            expect_products<double>(A, false);
+            expect_products<float>(A, false);
+            EXPECT_TRUE(device::DeviceMatrix<double>(A).is_small());
+          }
+      CrsMatrix<double> empty = random_rows(40, 40, 3, 10, 5, 20);
+      empty.columns.clear();
+      empty.values.clear();
+      empty.row_offsets.assign(41, 0);
+      expect_products<double>(empty, false);
+    }
+
+    template <typename Number>
+    void expect_restricted_residual(int n_rows, int longest)
+    {
+      const int               n_coarse     = n_rows / 3 + 1;
+      const CrsMatrix<double> A            = random_rows(n_rows, n_rows, longest, 60, 2000, 21),
+                              R            = random_rows(n_coarse, n_rows, 2 * longest, 60, 2000, 22); // with rows that are empty
+      const std::vector<double>          x = random_values(n_rows, 23), b = random_values(n_rows, 24);
+      const device::Array<Number>        dx(rounded_to<Number>(x)), db(rounded_to<Number>(b));
+      const std::vector<Number>          nan(n_coarse, std::numeric_limits<Number>::quiet_NaN());
+      const device::Array<Number>        coarse_b(nan), coarse_x(nan);
+      const device::DeviceMatrix<Number> device_A(rounded_to<Number>(A)), device_R(rounded_to<Number>(R));
+      device::restricted_residual(coarse_b.data(), coarse_x.data(), device_R, device_A, dx.data(), db.data());
+      std::vector<Number> found(n_coarse), zeros(n_coarse);
+      device::copy_to_host(found.data(), coarse_b.data(), found.size() * sizeof(Number));
+      device::copy_to_host(zeros.data(), coarse_x.data(), zeros.size() * sizeof(Number));
+      for (int i = 0; i < n_coarse; ++i)
+        {
+          double expected = 0., size = 0.;
+          for (int p = R.row_offsets[i]; p < R.row_offsets[i + 1]; ++p)
+            {
+              const int j        = R.columns[p];
+              double    residual = b[j], terms = std::abs(b[j]);
+              for (int q = A.row_offsets[j]; q < A.row_offsets[j + 1]; ++q)
+                {
+                  residual -= A.values[q] * x[A.columns[q]];
+                  terms += std::abs(A.values[q] * x[A.columns[q]]);
+                }
+              expected += R.values[p] * residual;
+              size += std::abs(R.values[p]) * terms;
+            }
+          const double error = std::abs(found[i] - expected);
+          ASSERT_LE(error, 50. * std::numeric_limits<Number>::epsilon() * size) << "row " << i;
+          EXPECT_EQ(zeros[i], Number(0));
+        }
+    }
+
+    TEST_F(DeviceMatrix, RestrictsResidualsInOneLaunch)
+    {
+      for (const int longest : {2, 5, 27, 130})
+        for (const int n_rows : {1, 40, 700})
+          {
+            expect_restricted_residual<double>(n_rows, longest);
+            expect_restricted_residual<float>(n_rows, longest);
+          }
     }
   } // namespace
 } // namespace leopard
