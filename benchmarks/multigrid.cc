@@ -516,7 +516,8 @@ int main(int argc, char **argv)
   app.add_option("--threads", settings.options.n_threads, "of the host; 0: all");
   app.add_option("--smoother", settings.options.smoother.method, "async, damped-jacobi, chebyshev, ...");
   app.add_option("--k", settings.options.smoother.block_async.local_iterations, "local iterations of async-(k)");
-  app.add_option("--block-size", settings.options.smoother.block_async.block_size, "rows a block, stored matrices");
+  const CLI::Option *block_size =
+    app.add_option("--block-size", settings.options.smoother.block_async.block_size, "rows a block, stored matrices; by default what suits them");
   app.add_option("--moving", settings.moving, "automatic, no or yes: blocks of async move, stored matrices")
     ->check(CLI::IsMember({"automatic", "no", "yes"}));
   app.add_option("--omega", settings.options.smoother.omega, "relaxation factor; 0: what suits the method");
@@ -535,6 +536,7 @@ int main(int argc, char **argv)
   app.add_flag("--cg", settings.with_cg, "also conjugate gradients with cuSPARSE");
   app.add_option("--csv", settings.csv, "also write a table to this file");
   CLI11_PARSE(app, argc, argv);
+  settings.options.smoother.any_block_size = block_size->count() == 0;
   try
     {
       finish(settings);

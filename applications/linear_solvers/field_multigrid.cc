@@ -202,8 +202,8 @@ namespace leopard
     form = of_ranks.communication == nullptr ? "stencil" : "stencil on slabs of " + std::to_string(Utilities::MPI::n_mpi_processes(comm)) + " ranks";
     form += ", equal to the matrix" + (found->deviation == 0. ? "" : " up to " + format("%.1e", found->deviation));
     const SmootherOptions &smoother = parameters.multigrid.options.smoother;
-    if (parameters.smoother().has_blocks && (smoother.block_async.block_size != BlockAsyncOptions().block_size ||
-                                             smoother.block_shape != BlockShape::tiles || smoother.moving_blocks != MovingBlocksChoice::automatic))
+    if (parameters.smoother().has_blocks &&
+        (!smoother.any_block_size || smoother.block_shape != BlockShape::tiles || smoother.moving_blocks != MovingBlocksChoice::automatic))
       form += " (with tiles of its own: 'Linear solver/Block size', 'Multigrid/Block shape' and 'Multigrid/Blocks move' are for stored matrices)";
   }
 

@@ -115,7 +115,11 @@ namespace leopard
                       "method, without omega and momentum. "
                       "The log and run.json say what was chosen. 0: they are those of this section. Seconds.");
     prm.declare_entry("Local iterations", "5", Integer(1, 1000), "async: k, the Jacobi sweeps inside a block. Dimensionless.");
-    prm.declare_entry("Block size", "256", Integer(1, 65536), "async: rows a block (at most 1024 on a GPU). Dimensionless.");
+    prm.declare_entry("Block size",
+                      "0",
+                      Integer(0, 65536),
+                      "async: rows a block (at most 1024 on a GPU). 0: 256, and 512 as a smoother of stored levels on a GPU whose rows have at most "
+                      "16 entries in the mean. Dimensionless.");
     prm.declare_entry(
       "Block shape",
       "compact",
@@ -253,7 +257,9 @@ namespace leopard
     waiting                      = prm.get("Waiting");
     wait_for_ghosts              = prm.get_bool("Wait for ghosts");
     block_async.local_iterations = prm.get_integer("Local iterations");
-    block_async.block_size       = prm.get_integer("Block size");
+    const int rows               = static_cast<int>(prm.get_integer("Block size"));
+    any_block_size               = rows == 0;
+    block_async.block_size       = any_block_size ? BlockAsyncOptions().block_size : rows;
     block_shape                  = prm.get("Block shape");
     block_async.block_omega      = prm.get_double("Block omega");
     block_async.l1_weights       = prm.get_bool("l1 weights");
@@ -279,7 +285,7 @@ namespace leopard
           throw Error("'Linear solver/Overlap level' is given together with 'Linear solver/Overlap percent'\n  expected: one of the two");
         block_async.overlap_percent = 0.;
       }
-    multigrid.read(prm, block_async);
+    multigrid.read(prm, block_async, any_block_size);
   }
 
   void LinearSolverParameters::choose(SolverTask task)

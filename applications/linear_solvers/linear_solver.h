@@ -61,6 +61,7 @@ namespace leopard
     double              lambda_min                = 0.;     ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
     double              lambda_max                = 0.;     ///< chebyshev: largest; 0: estimated
     BlockAsyncOptions   block_async               = for_changing_values();
+    bool                any_block_size            = true;      ///< of async; block_async has the usual one then
     std::string         block_shape               = "compact"; ///< of async; or rows
     std::string         triangular_solves         = "exact";   ///< of ilu and ic; or async
     int                 triangular_iterations     = 3;         ///< async: global iterations of each of the two solves

@@ -96,7 +96,7 @@ namespace leopard
       refuse("Omega", chosen);
     if (found.local_iterations != expected.local_iterations)
       refuse("Local iterations", chosen);
-    if (found.block_size != expected.block_size)
+    if (!any_block_size)
       refuse("Block size", chosen);
     if (found.momentum != expected.momentum)
       refuse("Momentum", chosen);

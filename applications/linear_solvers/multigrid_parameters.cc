@@ -108,7 +108,7 @@ namespace leopard
     return result;
   }
 
-  void MultigridParameters::read(ParameterHandler &prm, const BlockAsyncOptions &block_async)
+  void MultigridParameters::read(ParameterHandler &prm, const BlockAsyncOptions &block_async, bool any_block_size)
   {
     prm.enter_subsection("Multigrid");
     n_levels                             = prm.get_integer("Levels");
@@ -136,6 +136,7 @@ namespace leopard
     prm.leave_subsection();
 
     options.smoother.block_async                 = block_async;
+    options.smoother.any_block_size              = any_block_size;
     options.smoother.block_async.storage         = Storage::automatic; // values that change make a new smoother
     options.smoother.block_async.overlap         = Overlap::none;      // these are for solvers, preconditioners and triangular solves
     options.smoother.block_async.overlap_percent = 0.;

@@ -32,6 +32,6 @@ namespace leopard
 
     void declare(dealii::ParameterHandler &prm);
     /** @param block_async what section "Linear solver" says of async. @throws Error. */
-    void read(dealii::ParameterHandler &prm, const BlockAsyncOptions &block_async);
+    void read(dealii::ParameterHandler &prm, const BlockAsyncOptions &block_async, bool any_block_size);
   };
 } // namespace leopard

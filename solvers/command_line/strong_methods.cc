@@ -294,8 +294,9 @@ namespace leopard::command_line
         options.smoother.method = "async";
       if (a.has("--omega"))
         options.smoother.omega = a.async.omega;
-      options.smoother.block_async = a.async;
-      options.smoother.block_shape = a.shape;
+      options.smoother.block_async    = a.async;
+      options.smoother.any_block_size = !a.has("--block-size");
+      options.smoother.block_shape    = a.shape;
       if (!of_stencil)
         options.pre_smoothing = options.post_smoothing = 1;
       return options;

@@ -8,6 +8,9 @@
 
 namespace leopard::device
 {
+  template <typename Number>
+  struct CompactView;
+
   /**
    * A CRS matrix of any shape on the device, multiplied by cuSPARSE. Small ones, whose products take as long as their
    * launches, have one kernel a product, which is launched early (launch.cuh); large ones that have at most
@@ -38,6 +41,11 @@ namespace leopard::device
     int             n_columns() const;
     CrsView<Number> view() const;       ///< while the matrix lives
     bool            is_compact() const; ///< whether the last product was that of the copy
+    /**
+     * That copy, for kernels of one's own, while the matrix lives and keeps its values; n_rows = 0: there is none. May
+     * allocate at first.
+     */
+    CompactView<Number> compact_view() const;
 
   private:
     struct Data;

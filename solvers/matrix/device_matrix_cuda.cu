@@ -267,6 +267,13 @@ namespace leopard::device
   }
 
   template <typename Number>
+  CompactView<Number> DeviceMatrix<Number>::compact_view() const
+  {
+    data->choose();
+    return data->compact ? data->compact->view() : CompactView<Number>{};
+  }
+
+  template <typename Number>
   void restricted_residual(
     Number *coarse_b, Number *coarse_x, const DeviceMatrix<Number> &R, const DeviceMatrix<Number> &A, const Number *x, const Number *b)
   {

@@ -371,13 +371,19 @@ namespace leopard
   template <typename Number>
   Number *Multigrid<Number>::own_solution()
   {
-    return data->operations->keeps_order() ? data->operations->x(data->finest()) : nullptr;
+    return data->operations->takes_own_vectors() ? data->operations->x(data->finest()) : nullptr;
   }
 
   template <typename Number>
   Number *Multigrid<Number>::own_right_hand_side()
   {
-    return data->operations->keeps_order() ? data->operations->b(data->finest()) : nullptr;
+    return data->operations->takes_own_vectors() ? data->operations->b(data->finest()) : nullptr;
+  }
+
+  template <typename Number>
+  const int *Multigrid<Number>::own_order() const
+  {
+    return data->operations->own_order();
   }
 
   template <typename Number>

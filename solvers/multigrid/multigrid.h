@@ -216,11 +216,13 @@ namespace leopard
     void multiply(Number *y, Number *x);
 
     /**
-     * Vectors of its own in which vmult() and cycle() take b and leave x without copies, b as it was; null where the
-     * finest level has an order of its own.
+     * Vectors of its own in which vmult(), cycle() and multiply() take b and x and leave the result without copies, b
+     * as it was; null where there are none. Entry i of these is the row own_order()[i], in memory_space(); null: i
+     * itself.
      */
-    Number *own_solution();
-    Number *own_right_hand_side();
+    Number    *own_solution();
+    Number    *own_right_hand_side();
+    const int *own_order() const;
 
     /** x = C b: one cycle from x = 0. */
     void vmult(Number *x, const Number *b);

@@ -76,10 +76,12 @@ namespace leopard
     virtual void place_coarsest(Number * /*x*/, Number * /*b*/);
 
     /**
-     * Whether the vectors of the finest level are in the user's order: then the three copy nothing that is there
-     * already (b = b_L, x = x_L).
+     * Whether the three copy nothing where they are given b_L and x_L themselves, which then are in their own order:
+     * entry i is the user's row own_order()[i], in memory_space(); null: i itself. multiply(y, x_L) leaves y in it,
+     * too.
      */
-    virtual bool keeps_order() const { return false; }
+    virtual bool       takes_own_vectors() const { return false; }
+    virtual const int *own_order() const { return nullptr; }
 
     /** y = A x of the whole problem, whose ghosts are brought up to date; x_L is not what it was afterwards. */
     virtual void multiply(Number *y, Number *x) = 0;

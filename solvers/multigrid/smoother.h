@@ -34,7 +34,12 @@ namespace leopard
      * sweep_weights are given, the sweeps of stencils like the Laplacian's have Chebyshev's weights (smoother.cc).
      */
     BlockAsyncOptions block_async = {};
-    BlockShape        block_shape =
+    /**
+     * Stored levels may have other blocks than of block_async.block_size rows: of 512 on a GPU where rows of the finest
+     * level have at most 16 entries in the mean (benchmarks/results/2026-11-29_h200_small_stored_levels.md).
+     */
+    bool       any_block_size = false;
+    BlockShape block_shape =
       BlockShape::tiles; ///< async with stored matrices; tiles fall back to METIS where there are no coordinates, and the description says so
     MovingBlocksChoice moving_blocks = MovingBlocksChoice::automatic; ///< async with stored matrices, tiles: every second iteration in other tiles
     ChebyshevOptions   chebyshev     = {}; ///< chebyshev: its interval, by default from lambda_max / (2 dim); all but backend

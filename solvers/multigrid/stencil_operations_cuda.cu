@@ -143,7 +143,7 @@ namespace leopard
       void set_right_hand_sides(const Number *b_) override { copy_finest(b(n_levels() - 1), b_); }
       void set_solution(const Number *x_) override { copy_finest(x(n_levels() - 1), x_); }
       void get_solution(Number *x_) override { copy_finest(x_, x(n_levels() - 1)); }
-      bool keeps_order() const override { return true; }
+      bool takes_own_vectors() const override { return true; }
 
       void place_coarsest(Number *x_, Number *b_) override
       {

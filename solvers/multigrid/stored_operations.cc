@@ -90,6 +90,10 @@ namespace leopard
       return "multigrid, new values of level " + std::to_string(level);
     }
 
+    /** See SmootherOptions::any_block_size. */
+    constexpr int  rows_of_large_blocks         = 512;
+    constexpr long most_entries_of_large_blocks = 16; ///< a row, in the mean
+
     /** Whether a smoother begins from zero with zeros in x, which may be there already. Null: there is none. */
     template <typename Number>
     bool writes_zeros(const Relaxation<Number> *smoother)
@@ -543,7 +547,11 @@ namespace leopard
   template <typename Number>
   std::unique_ptr<MultigridOperations<Number>> make_stored_operations(const MultigridHierarchy &hierarchy, const MultigridOptions &options)
   {
-    return std::make_unique<StoredOperations<Number>>(hierarchy, options);
+    MultigridOptions         suited = options;
+    const CrsMatrix<double> &A      = hierarchy.finest_matrix();
+    if (options.smoother.any_block_size && options.backend == Backend::cuda && A.n_entries() <= most_entries_of_large_blocks * A.n_rows)
+      suited.smoother.block_async.block_size = rows_of_large_blocks;
+    return std::make_unique<StoredOperations<Number>>(hierarchy, suited);
   }
 
   bool is_aggregated_on_device(const MultigridOptions &options)

@@ -125,7 +125,8 @@ namespace leopard
     {
       if (!adaptive)
         {
-          algebra->copy_entries(levels.back().b.get(), nullptr, b, finest_order.get(), rows);
+          if (b != levels.back().b.get())
+            algebra->copy_entries(levels.back().b.get(), nullptr, b, finest_order.get(), rows);
           project(levels.back().b.get(), global_null_space, communication(n_levels()));
           return;
         }
@@ -134,7 +135,11 @@ namespace leopard
       distribute_residual();
     }
 
-    void set_solution(const Number *x) override { algebra->copy_entries(levels.back().x.get(), nullptr, x, finest_order.get(), rows); }
+    void set_solution(const Number *x) override
+    {
+      if (x != levels.back().x.get())
+        algebra->copy_entries(levels.back().x.get(), nullptr, x, finest_order.get(), rows);
+    }
 
     void get_solution(Number *x) override
     {
@@ -145,8 +150,16 @@ namespace leopard
           return;
         }
       project(levels.back().x.get(), global_null_space, communication(n_levels()));
-      algebra->copy_entries(x, finest_order.get(), levels.back().x.get(), nullptr, rows);
+      if (x != levels.back().x.get())
+        algebra->copy_entries(x, finest_order.get(), levels.back().x.get(), nullptr, rows);
     }
+
+    /** On the device, where a refinement reads and writes vectors in this order. */
+    bool takes_own_vectors() const override
+    {
+      return memory_space() == MemorySpace::device && !adaptive && !is_singular() && !communication(n_levels()).is_distributed();
+    }
+    const int *own_order() const override { return finest_order.get(); }
 
     void set_residual(Number *x, const Number *b) override
     {
@@ -172,6 +185,11 @@ namespace leopard
           if (communication(n_levels()).has_ghosts())
             communication(n_levels()).update_ghosts(x, memory_space());
           matrix->multiply(y, 1., x, 0., nullptr);
+          return;
+        }
+      if (takes_own_vectors() && x == levels.back().x.get())
+        {
+          levels.back().A->multiply(y, 1., x, 0., nullptr);
           return;
         }
       set_solution(x);

@@ -106,8 +106,9 @@ namespace leopard
       int         n_rows() const override { return multigrid->n_rows(); }
       MemorySpace memory_space() const override { return multigrid->memory_space(); }
 
-      Number *own_correction() override { return multigrid->own_solution(); }
-      Number *own_residual() override { return multigrid->own_right_hand_side(); }
+      Number    *own_correction() override { return multigrid->own_solution(); }
+      Number    *own_residual() override { return multigrid->own_right_hand_side(); }
+      const int *own_order() const override { return multigrid->own_order(); }
 
       int solve(Number *c, const Number *r, int n) override
       {

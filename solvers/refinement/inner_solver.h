@@ -35,9 +35,13 @@ namespace leopard
     /** Whether it does as many iterations as it is told; Krylov methods end by their own tolerance. */
     virtual bool counts() const { return true; }
 
-    /** Vectors of its own for c and r, which spare it copies; null: it has none. */
-    virtual Number *own_correction() { return nullptr; }
-    virtual Number *own_residual() { return nullptr; }
+    /**
+     * Vectors of its own for c and r, which spare it copies; null: it has none. Entry i of these is the row
+     * own_order()[i], in memory_space(); null: i itself.
+     */
+    virtual Number    *own_correction() { return nullptr; }
+    virtual Number    *own_residual() { return nullptr; }
+    virtual const int *own_order() const { return nullptr; }
 
     /** c near A^-1 r, whatever is in c, by n iterations from zero. @return the iterations done. */
     virtual int solve(Number *c, const Number *r, int n) = 0;

@@ -38,6 +38,12 @@ namespace leopard
     virtual RoundedNorms
     corrected_residual(Number *low, double *to, const double *x, const Correction &correction, const double *b, double unit, double factor) = 0;
 
+    /**
+     * From now on vectors of Numbers are in another order: entry i is the row order[i], in memory_space(), where the
+     * caller keeps it. @return whether it can do that.
+     */
+    virtual bool take_order(const int * /*order*/) { return false; }
+
     /** Takes a matrix of the same pattern with other values. @throws InvalidInput, as stencils always do. */
     virtual void update_values(const CrsMatrix<double> &A, const std::vector<double> &scale);
   };

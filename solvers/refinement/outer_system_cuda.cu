@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../device/device_array.h"
 #include "../device/partial_sums.cuh"
+#include "../matrix/compact_rows.cuh"
 #include "../matrix/device_matrix.h"
 #include "../multigrid/stencil_level_kernels.cuh"
 #include "outer_engine.h"
@@ -14,33 +15,79 @@ namespace leopard
   {
     constexpr int n_threads = 256;
 
-    /** low = fl(factor S r), and the block's part of ||unit r||^2; low may be null. */
+    /** What becomes of a value v_i of row i: low = fl(factor S v), where low is not null. */
     template <typename Number>
-    __global__ void __launch_bounds__(n_threads) round_kernel(
-      const double *__restrict__ r, const double *__restrict__ scale, double unit, double factor, int n, Number *__restrict__ low, double *parts)
+    struct Rounding
+    {
+      const double *__restrict__ scale; ///< S; null: ones
+      double unit, factor;
+      Number *__restrict__ low;
+      const int *__restrict__ places; ///< of the rows in low; null: their own
+
+      /** @return (unit v)^2. */
+      __device__ double operator()(unsigned int i, double v) const
+      {
+        if (low != nullptr)
+          low[places != nullptr ? places[i] : i] = static_cast<Number>(scale != nullptr ? factor * scale[i] * v : factor * v);
+        return square(unit * v);
+      }
+    };
+
+    /** Rounds r, and the block's part of ||unit r||^2. */
+    template <typename Number>
+    __global__ void __launch_bounds__(n_threads) round_kernel(const double *__restrict__ r, const Rounding<Number> rounding, int n, double *parts)
     {
       __shared__ double partial[32];
       double            sum = 0.;
       for (unsigned int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        sum += rounding(i, r[i]);
+      sum = sum_over_block(sum, partial);
+      if (threadIdx.x == 0)
+        parts[blockIdx.x] = sum;
+    }
+
+    /** The same of r = b - A x, which is not stored: of a matrix in few bytes. */
+    template <typename Number>
+    __global__ void __launch_bounds__(n_threads) compact_residual_kernel(
+      const device::CompactView<double> A, const double *__restrict__ x, const double *__restrict__ b, const Rounding<Number> rounding, double *parts)
+    {
+      __shared__ double  partial[32];
+      double             sum  = 0.;
+      const unsigned int lane = threadIdx.x % 32, n = A.n_rows, stride = gridDim.x * blockDim.x / 32;
+      for (unsigned int slice = (blockIdx.x * blockDim.x + threadIdx.x) / 32; 32 * slice < n; slice += stride)
         {
-          const double value = r[i];
-          sum += square(unit * value);
-          if (low != nullptr)
-            low[i] = static_cast<Number>(scale != nullptr ? factor * scale[i] * value : factor * value);
+          const unsigned int row = 32 * slice + lane;
+          const double       b_i = row < n ? b[row] : 0., product = A.product(slice, lane, x);
+          if (row < n)
+            sum += rounding(row, b_i - product);
         }
       sum = sum_over_block(sum, partial);
       if (threadIdx.x == 0)
         parts[blockIdx.x] = sum;
     }
 
-    /** to = x + S c / factor, without what is not finite; or all of S c / factor where x is null. */
+    /** places[order[i]] = i. */
+    __global__ void __launch_bounds__(n_threads) places_kernel(const int *__restrict__ order, int n, int *__restrict__ places)
+    {
+      for (unsigned int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        places[order[i]] = static_cast<int>(i);
+    }
+
+    /**
+     * to = x + S c / factor, without what is not finite; or all of S c / factor where x is null. @param places of c.
+     */
     template <typename Number>
-    __global__ void __launch_bounds__(n_threads)
-      add_kernel(const double *x, const Number *__restrict__ c, const double *__restrict__ scale, double inverse_factor, int n, double *to)
+    __global__ void __launch_bounds__(n_threads) add_kernel(const double *x,
+                                                            const Number *__restrict__ c,
+                                                            const double *__restrict__ scale,
+                                                            const int *__restrict__ places,
+                                                            double  inverse_factor,
+                                                            int     n,
+                                                            double *to)
     {
       for (unsigned int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
         {
-          const double value = static_cast<double>(c[i]) * (scale != nullptr ? scale[i] : 1.);
+          const double value = static_cast<double>(c[places != nullptr ? places[i] : i]) * (scale != nullptr ? scale[i] : 1.);
           to[i]              = x == nullptr ? value * inverse_factor : x[i] + (isfinite(value) ? value * inverse_factor : 0.);
         }
     }
@@ -258,6 +305,14 @@ namespace leopard
     protected:
       static constexpr int n_blocks = 132 * 8;
 
+      /** As many as the GPU holds, at most n_blocks. */
+      static int blocks_at_once(const void *kernel)
+      {
+        int on_one = 0;
+        LEOPARD_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_one, kernel, n_threads, 0));
+        return std::min(n_blocks, std::max(1, on_one * device::n_multiprocessors()));
+      }
+
       template <typename T>
       std::shared_ptr<T[]> allocated() const
       {
@@ -271,10 +326,12 @@ namespace leopard
         LEOPARD_CHECK(cudaGetLastError());
       }
 
+      Rounding<Number> rounding(Number *low, double unit, double factor) const { return {scale.data(), unit, factor, low, places.data()}; }
+
       /** The parts of ||unit v||^2 are in sums. */
       void queue_round(Number *low, const double *v, double unit, double factor)
       {
-        round_kernel<<<n_blocks, n_threads>>>(v, scale.data(), unit, factor, n, low, sums.parts());
+        round_kernel<<<n_blocks, n_threads>>>(v, rounding(low, unit, factor), n, sums.parts());
         LEOPARD_CHECK(cudaGetLastError());
       }
 
@@ -287,7 +344,7 @@ namespace leopard
       /** to = x + weight S c / factor; x may be null. */
       void queue_add(const double *x, const Number *c, double factor, double *to)
       {
-        add_kernel<<<n_blocks, n_threads>>>(x, c, scale.data(), weight / factor, n, to);
+        add_kernel<<<n_blocks, n_threads>>>(x, c, scale.data(), places.data(), weight / factor, n, to);
         LEOPARD_CHECK(cudaGetLastError());
       }
 
@@ -296,6 +353,7 @@ namespace leopard
       const double                            weight;       ///< of corrections
       const device::Array<unsigned long long> bits, of_low; ///< the largest value that was asked for, and of the last to_low()
       const device::PartialSums               sums;
+      device::Array<int>                      places; ///< of rows in vectors of Numbers; empty: their own
     };
 
     /** What does not depend on the form of the matrix. */
@@ -336,14 +394,33 @@ namespace leopard
         , n_entries(A.values.size())
         , matrix(A)
         , r(A.n_rows)
+        , n_residual_blocks(CudaSystem<Number>::blocks_at_once(reinterpret_cast<const void *>(compact_residual_kernel<Number>)))
       {
       }
 
       RoundedNorms residual(Number *low, const double *x, const double *b, double unit, double factor) override
       {
-        matrix.multiply(r.data(), -1., x, 1., b);
-        const double norm = this->rounded_norm(low, r.data(), unit, factor);
+        double norm = 0.;
+        if (const device::CompactView<double> A = matrix.compact_view(); A.n_rows > 0)
+          {
+            compact_residual_kernel<<<n_residual_blocks, n_threads>>>(A, x, b, this->rounding(low, unit, factor), this->sums.parts());
+            LEOPARD_CHECK(cudaGetLastError());
+            norm = std::sqrt(this->sums.sum_of(n_residual_blocks));
+          }
+        else
+          {
+            matrix.multiply(r.data(), -1., x, 1., b);
+            norm = this->rounded_norm(low, r.data(), unit, factor);
+          }
         return {norm, this->scale.size() == 0 ? norm * (factor / unit) : this->norm(low)};
+      }
+
+      bool take_order(const int *order) override
+      {
+        this->places = device::Array<int>(static_cast<std::size_t>(this->n));
+        places_kernel<<<this->n_blocks, n_threads>>>(order, this->n, this->places.data());
+        LEOPARD_CHECK(cudaGetLastError());
+        return true;
       }
 
       void update_values(const CrsMatrix<double> &A, const std::vector<double> &scale_) override
@@ -359,6 +436,7 @@ namespace leopard
       const std::size_t            n_entries;
       device::DeviceMatrix<double> matrix;
       const device::Array<double>  r;
+      const int                    n_residual_blocks;
     };
 
     template <typename Number>

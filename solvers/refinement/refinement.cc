@@ -95,10 +95,12 @@ namespace leopard
     : system(std::move(system_))
     , inner(std::move(inner_))
     , options(options_)
-    , own_r(system == nullptr || inner == nullptr || inner->own_residual() != nullptr ? nullptr : system->vector())
-    , own_c(system == nullptr || inner == nullptr || inner->own_correction() != nullptr ? nullptr : system->vector())
-    , r(inner != nullptr && inner->own_residual() != nullptr ? inner->own_residual() : own_r.get())
-    , c(inner != nullptr && inner->own_correction() != nullptr ? inner->own_correction() : own_c.get())
+    , takes_own(system != nullptr && inner != nullptr && inner->n_rows() == system->n_rows() &&
+                (inner->own_order() == nullptr || system->take_order(inner->own_order())))
+    , own_r(system == nullptr || (takes_own && inner->own_residual() != nullptr) ? nullptr : system->vector())
+    , own_c(system == nullptr || (takes_own && inner->own_correction() != nullptr) ? nullptr : system->vector())
+    , r(own_r == nullptr && takes_own ? inner->own_residual() : own_r.get())
+    , c(own_c == nullptr && takes_own ? inner->own_correction() : own_c.get())
     , second_x(system == nullptr ? nullptr : system->double_vector())
   {
     options.validate();

@@ -136,6 +136,7 @@ namespace leopard
     const std::unique_ptr<OuterSystem<Number>> system;
     const std::unique_ptr<InnerSolver<Number>> inner;
     RefinementOptions                          options;
+    const bool                                 takes_own;    ///< of the inner solver's, where it has them
     const std::shared_ptr<Number[]>            own_r, own_c; ///< null where the inner solver has its own
     Number *const                              r;
     Number *const                              c;

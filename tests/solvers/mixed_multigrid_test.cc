@@ -69,6 +69,19 @@ namespace leopard
     EXPECT_LE(largest_difference(solution.x, exact), 1e-9);
   }
 
+  TEST_P(MixedMultigrid, TakesLevelsWithAnOrderOfTheirOwn)
+  {
+    MultigridOptions o;
+    o.backend                      = GetParam();
+    o.n_threads                    = 2;
+    const Stencil<double> A        = five_point_stencil(303, 303, 0.); // as stored matrix of few values and with compact blocks
+    const Vector          b        = random_vector(A.n_rows(), 11);
+    const Refined         solution = refined(*make_refinement<float>(make_hierarchy(A, 6), o, tolerance(1e-10, 2)), b);
+    EXPECT_TRUE(solution.result.converged()) << to_string(solution.result.reason);
+    EXPECT_LE(solution.result.n_corrections, 6);
+    EXPECT_LE(relative_residual(A.to_crs(), solution.x, b), 1.01e-10);
+  }
+
   TEST(MixedMultigridOf, GlobalRefinementOnOneRank)
   {
     EXPECT_THROW(make_refinement<float>(adaptive_hierarchy(3), MultigridOptions(), RefinementOptions()), InvalidInput);

@@ -2,13 +2,17 @@
 // What an iterative refinement needs of its system in double precision, of stencils and stored matrices.
 #include "multigrid_test.h"
 
+#include <solvers/device/device_array.h>
 #include <solvers/matrix/generators.h>
 #include <solvers/refinement/outer_system.h>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <random>
 
 namespace leopard
 {
@@ -68,6 +72,56 @@ namespace leopard
               c[n / 2] = 0.5;
             }
       }
+  }
+
+  TEST_P(OuterSystems, VectorsOfNumbersInAnotherOrder)
+  {
+    CrsMatrix<double> of_many_values = five_point_stencil(45, 40, 0.3).to_crs();
+    const Vector      values         = random_vector(of_many_values.n_entries(), 4);
+    for (std::size_t p = 0; p < values.size(); ++p)
+      of_many_values.values[p] *= 1. + 0.1 * values[p];
+    // the first one has entries enough to be stored in few bytes
+    for (const CrsMatrix<double> &A : {five_point_stencil(301, 290, 0.1).to_crs(), five_point_stencil(40, 30, 0.).to_crs(), of_many_values})
+      for (const bool is_scaled : {false, true})
+        {
+          const int    n    = A.n_rows;
+          const double unit = 0.5, factor = 8., of_correction = 1024.;
+          Vector       scale;
+          for (int i = 0; is_scaled && i < n; ++i)
+            scale.push_back(std::ldexp(1., i % 5 - 2));
+          const auto       system = make_outer_system<float>(A, scale, GetParam(), 2);
+          std::vector<int> order(n);
+          std::iota(order.begin(), order.end(), 0);
+          std::shuffle(order.begin(), order.end(), std::mt19937(7));
+          if (GetParam() != Backend::cuda)
+            {
+              EXPECT_FALSE(system->take_order(order.data()));
+              continue;
+            }
+          const device::Array<int> order_there(order);
+          ASSERT_TRUE(system->take_order(order_there.data()));
+          const Vector x = random_vector(n, 1), b = random_vector(n, 2), c = random_vector(n, 3);
+          Vector       corrected(n), residual(n), to(n);
+          for (int i = 0; i < n; ++i)
+            corrected[order[i]] = x[order[i]] + static_cast<float>(c[i]) * (is_scaled ? scale[order[i]] : 1.) / of_correction;
+          multiply(A, corrected.data(), residual.data());
+          for (int i = 0; i < n; ++i)
+            residual[i] = b[i] - residual[i];
+          const device::Array<double> x_there(x), b_there(b), to_there(static_cast<std::size_t>(n));
+          const device::Array<float>  c_there(rounded_to<float>(c)), low_there(static_cast<std::size_t>(n));
+          const auto                  norms = system->corrected_residual(
+            low_there.data(), to_there.data(), x_there.data(), {c_there.data(), of_correction}, b_there.data(), unit, factor);
+          EXPECT_NEAR(norms.vector, unit * norm(residual), 1e-12 * norm(residual));
+          std::vector<float> low(n);
+          device::copy_to_host(low.data(), low_there.data(), low.size() * sizeof(float));
+          device::copy_to_host(to.data(), to_there.data(), to.size() * sizeof(double));
+          EXPECT_LT(largest_difference(to, corrected), 1e-15);
+          for (int i = 0; i < n; ++i)
+            {
+              const double expected = factor * (is_scaled ? scale[order[i]] : 1.) * residual[order[i]];
+              ASSERT_NEAR(low[i], expected, 1e-6 * factor * (is_scaled ? scale[order[i]] : 1.)) << i;
+            }
+        }
   }
 
   INSTANTIATE_TEST_SUITE_P(Backends, OuterSystems, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
