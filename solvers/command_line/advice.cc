@@ -206,6 +206,8 @@ namespace leopard::command_line
       text += "--method gmres where the matrix is not symmetric positive definite; ";
     if (a.is_krylov() && !a.is_automatic)
       text += "another --preconditioner; ";
+    if (a.n_gpus > 0)
+      text += "no --gpus: multigrid and sparse factors, which are stronger, have one GPU or the host; ";
     if (a.is_automatic)
       text +=
         "see whether the matrix is what it should be: it may be singular and the right-hand side not in its range, or nearly singular, or indefinite "

@@ -6,6 +6,8 @@
 #include "../base/words.h"
 #include "../device/device.h"
 #include "../relaxation/point_relaxation.h"
+#include "contradictions.h"
+#include "gpus.h"
 
 #include <CLI/CLI.hpp>
 #include <leopard/version.h>
@@ -14,7 +16,6 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -171,6 +172,15 @@ namespace leopard::command_line
         waitings,
         "of the backend cuda, what the host does while the GPU works, default spin: asks again and again; block: sleeps, which leaves the core "
         "to others and saves energy, and costs some microseconds a wait");
+      app
+        .add_option("--gpus",
+                    a.n_gpus,
+                    "rows shared out to the first N GPUs, a thread each, for --method async, or cg and gmres with what each GPU can make of its own "
+                    "rows as a preconditioner: none, ic, ilu or a relaxation; automatic chooses among these")
+        ->type_name("N");
+      app.add_option("--shares", a.gpus.shares, "of --gpus: the part of the matrix of each, such as 60,40 (default: equal ones)")
+        ->delimiter(',')
+        ->type_name("W,W,...");
       add_choice(app,
                  "--precision",
                  a.precision,
@@ -228,18 +238,14 @@ namespace leopard::command_line
                  "synchronous), outer and total relax the rows of a block one after the other, total with values of other blocks read anew for each");
       app.add_option("--seed", a.async.seed, "of the schedule replay, and of the order of rows on the backend reference (default 0)")->type_name("N");
       add_choice(app, "--execution", a.async.execution, executions, "on the backend cuda, default automatic");
-      app.add_option("--gpus", a.n_gpus, "rows shared out to the first N GPUs, a thread each")->type_name("N");
-      add_choice(
-        app,
-        "--exchange",
-        a.gpus.exchange,
-        exchanges,
-        "of --gpus, default halo: new values are written to the GPUs that need them; amc: all of x by way of host memory; dc: copied from and "
-        "to the first GPU; dk: read and written there");
+      add_choice(app,
+                 "--exchange",
+                 a.gpus.exchange,
+                 exchanges,
+                 "of --gpus with --method async, default halo: new values are written to the GPUs that need them; amc: all of x by way of host "
+                 "memory; dc: copied from and "
+                 "to the first GPU; dk: read and written there");
       app.add_flag("--wait", a.gpus.waits, "of --exchange halo: GPUs wait for one another's values after each global iteration");
-      app.add_option("--shares", a.gpus.shares, "of --gpus: the part of the matrix of each, such as 60,40 (default: equal ones)")
-        ->delimiter(',')
-        ->type_name("W,W,...");
       add_choice(app, "--storage", a.async.storage, storages, "of the values on the backend cuda, none loses a bit, default automatic");
       app.add_flag("--tune", a.tune, "choose blocks and options by measuring, then solve");
       app.add_option("--tune-seconds", a.tune_seconds, "time for --tune (default 5)")->type_name("S");
@@ -280,26 +286,6 @@ namespace leopard::command_line
         if (words[i] == "--momentum" && (i + 1 == words.size() || (words[i + 1] != "automatic" && !to_number(words[i + 1]))))
           words[i] = "--momentum=automatic";
       return words;
-    }
-
-    [[noreturn]] void contradiction(const std::string &option, const std::string &with, const std::string &expected)
-    {
-      throw UsageError(option + " is given with " + with + "\n  expected: " + expected);
-    }
-
-    /** None of these options may have been given. */
-    void refuse(const Arguments &a, std::initializer_list<const char *> options, const std::string &with, const std::string &expected)
-    {
-      for (const char *option : options)
-        if (a.has(option))
-          contradiction(option, with, expected);
-    }
-
-    /** "--method cg --preconditioner async" */
-    std::string words_of_method(const Arguments &a)
-    {
-      return "--method " + a.method_name + (a.is_krylov() ? " --preconditioner " + a.preconditioner : "") +
-             (a.has_multigrid() ? " --smoother " + a.smoother : "");
     }
 
     /** Options of relaxations alone, beside what is none. */
@@ -415,7 +401,7 @@ namespace leopard::command_line
           for (const std::string &option : a.given_for_async)
             if (option != "--threads" && option != "--tune" && option != "--tune-seconds" && option != "--choice")
               contradiction(option, with, expected);
-          refuse(a, {"--omega"}, with, expected);
+          refuse(a, {"--omega", "--gpus", "--shares"}, with, expected);
         }
       if (a.analyze)
         for (const std::string &option : a.given)
@@ -563,15 +549,7 @@ namespace leopard::command_line
     a.criteria.validate();
     check_numbers(a);
     if (a.has("--gpus"))
-      {
-        if (!a.is_relaxation() || !a.method().has_blocks || a.method().corrects)
-          contradiction("--gpus", words_of_method(a), "--method async, or no --gpus; for other methods the program leopard: mpirun, a rank a GPU");
-        for (int gpu = 0; gpu < a.n_gpus; ++gpu)
-          a.gpus.devices.push_back(gpu);
-        if (a.backend == "host" || a.backend == "reference")
-          contradiction("--gpus", "--backend " + a.backend, "the backend cuda, or no --gpus");
-        a.backend = "cuda";
-      }
+      take_gpus(a);
     check_krylov_and_multigrid(a);
     check_method(a);
     check_async(a);
@@ -582,7 +560,7 @@ namespace leopard::command_line
       a.async.validate();
     if (a.n_gpus > 0)
       {
-        BlockAsyncOptions options = a.async;
+        BlockAsyncOptions options = is_async_alone(a) ? a.async : BlockAsyncOptions();
         options.backend           = Backend::cuda;
         a.gpus.validate(options);
       }

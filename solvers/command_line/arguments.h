@@ -70,7 +70,7 @@ namespace leopard::command_line
 
     BlockAsyncOptions        async;      ///< of methods other than async: omega
     int                      n_gpus = 0; ///< 0: one, or the host, without an exchange
-    SeveralGpusOptions       gpus;       ///< with n_gpus > 0
+    SeveralGpusOptions       gpus;       ///< with n_gpus > 0; of methods other than async devices and shares
     StoppingCriteria         criteria;
     std::set<std::string>    given;           ///< the options that were given, as "--omega"
     std::vector<std::string> given_for_async; ///< those of them that only async knows, in the order of --help

@@ -8,6 +8,7 @@
 #include "../matrix/scaled_matrix.h"
 #include "../matrix/stencil.h"
 #include "../multigrid/coarse_solvers.h"
+#include "gpus.h"
 #include "nodes.h"
 #include "report.h"
 #include "strong_methods.h"
@@ -505,6 +506,8 @@ namespace leopard::command_line
 
     std::vector<Attempt> methods_for(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments)
     {
+      if (arguments.n_gpus > 0 && arguments.is_krylov() && arguments.preconditioner == "automatic")
+        return {with_own_rows(arguments.method_name, traits)};
       if (arguments.is_krylov() && arguments.preconditioner == "automatic")
         {
           Attempt attempt = {arguments.method_name, "multigrid", "entries like those of diffusion"};
@@ -519,10 +522,11 @@ namespace leopard::command_line
       if (arguments.method_name != "automatic")
         return {{arguments.method_name, arguments.preconditioner, "as asked for"}};
       const bool has_direct = arguments.backend != "cuda"; // factors are the host's
-      if (!traits.has_whole_diagonal)
+      if (!traits.has_whole_diagonal && arguments.n_gpus == 0)
         return {has_direct ? direct("the diagonal has zeros") : Attempt{"gmres", "none", "the diagonal has zeros; convergence is not promised"}};
-      std::vector<Attempt> result =
-        traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, has_direct) : of_others(A, traits, arguments, has_direct);
+      std::vector<Attempt> result = arguments.n_gpus > 0                                  ? methods_on_gpus(traits)
+                                    : traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, has_direct)
+                                                                                          : of_others(A, traits, arguments, has_direct);
       if (traits.radius_bound <= fast_radius)
         result.insert(result.begin(),
                       {"async", "none", "rho(|B|) is at most " + short_text(traits.radius_bound, 3) + ": every schedule converges, and fast", 2000});

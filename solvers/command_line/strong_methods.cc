@@ -6,6 +6,7 @@
 #include "../base/norms.h"
 #include "../base/stopwatch.h"
 #include "../base/words.h"
+#include "../distributed/gpus/krylov_of_parts.h"
 #include "../krylov/cg.h"
 #include "../krylov/fgmres.h"
 #include "../multigrid/aggregation.h"
@@ -15,6 +16,7 @@
 #include "../refinement/mixed_multigrid.h"
 #include "../refinement/rounded_preconditioner.h"
 #include "../triangular/incomplete_preconditioner.h"
+#include "krylov_method.h"
 #include "report.h"
 #include "vectors.h"
 
@@ -54,110 +56,6 @@ namespace leopard::command_line
         return {1, 1, 1};
       return {n_x, n_xy / n_x, A.n_rows / n_xy};
     }
-
-    class KrylovMethod : public Solver
-    {
-    public:
-      using Make = std::function<std::unique_ptr<KrylovSolver<double>>(const StoppingCriteria &criteria)>;
-
-      /**
-       * @param make the method with a preconditioner that exists. @param null_space what is taken out of solutions, see
-       * take_out(). @param start of the set-up, see now(). @param is_equal_in_all_runs whether what was made before the
-       * solve is.
-       */
-      KrylovMethod(Make                          make_,
-                   const StoppingCriteria       &criteria,
-                   const Preconditioner<double> *M,
-                   std::vector<double>           null_space_,
-                   double                        start,
-                   bool                          is_equal_in_all_runs)
-        : make(std::move(make_))
-        , made_for(criteria)
-        , krylov(make(made_for))
-        , title(krylov->name() + (M != nullptr ? " with " + M->name() : ""))
-        , about("set up in " + seconds_since(start))
-        , null_space(std::move(null_space_))
-        , fixed(is_equal_in_all_runs && (M == nullptr || M->is_fixed_linear_map()))
-      {
-      }
-
-      std::string name() const override { return title; }
-      std::string description() const override { return about; }
-      bool        is_fixed_linear_map() const override { return fixed; }
-      std::string history_note() const override { return "by the method's own recurrence but for the first and the last"; }
-      std::string unit() const override { return "iterations"; }
-      bool        has_found_indefinite() const override { return is_indefinite; }
-
-      SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) override
-      {
-        const double start = now();
-        if (criteria.relative_tolerance != made_for.relative_tolerance || criteria.max_seconds != made_for.max_seconds)
-          {
-            made_for.relative_tolerance = criteria.relative_tolerance;
-            made_for.max_seconds        = criteria.max_seconds;
-            krylov                      = make(made_for);
-          }
-        x.assign(b.size(), 0.);
-        const KrylovResult found = with_vectors(krylov->memory_space(), b, x, [&](double *x_, const double *b_) { return krylov->solve(x_, b_); });
-        take_out(null_space, x);
-        SolveResult result;
-        result.seconds      = now() - start;
-        result.status       = status_of(found.reason);
-        result.n_iterations = result.min_iterations = found.n_iterations;
-        result.mean_iterations                      = found.n_iterations;
-        SafeNorm norm_b;
-        for (const double value : b)
-          norm_b.add(value);
-        result.initial_residual   = norm_b.value();
-        result.final_residual     = found.residual;
-        result.history_residuals  = {result.initial_residual};
-        result.history_iterations = {0};
-        result.history_seconds    = {0.};
-        for (int i = 0; i + 1 < found.n_iterations && i < static_cast<int>(found.history.size()); ++i)
-          {
-            result.history_iterations.push_back(i + 1);
-            result.history_residuals.push_back(found.history[i]);
-            result.history_seconds.push_back(i < static_cast<int>(found.history_seconds.size()) ? found.history_seconds[i]
-                                                                                                : std::numeric_limits<double>::quiet_NaN());
-          }
-        if (found.n_iterations > 0)
-          {
-            result.history_iterations.push_back(found.n_iterations);
-            result.history_residuals.push_back(found.residual);
-            result.history_seconds.push_back(result.seconds);
-          }
-        is_indefinite = found.reason == KrylovReason::indefinite;
-        if (!found.converged)
-          log("ended", krylov->name() + ": " + to_string(found.reason));
-        return result;
-      }
-
-    private:
-      static SolveStatus status_of(KrylovReason reason)
-      {
-        switch (reason)
-          {
-            case KrylovReason::converged:
-              return SolveStatus::converged;
-            case KrylovReason::maximum_iterations:
-              return SolveStatus::iteration_limit;
-            case KrylovReason::time_limit:
-              return SolveStatus::time_limit;
-            case KrylovReason::not_finite:
-              return SolveStatus::diverged;
-            default:
-              return SolveStatus::stagnated;
-          }
-      }
-
-      const Make                            make;
-      StoppingCriteria                      made_for; ///< tolerance and time that krylov has
-      std::unique_ptr<KrylovSolver<double>> krylov;
-      const std::string                     title, about;
-      const std::vector<double>             null_space;
-      const bool                            fixed;
-      bool                                  is_indefinite = false;
-    };
 
     class MultigridMethod : public Solver
     {
@@ -484,13 +382,59 @@ namespace leopard::command_line
       return make_preconditioner<double>(multigrid);
     }
 
+    constexpr int restart = 50; ///< of FGMRES
+
     /** @param M null: none. */
     template <typename Number, typename Matrix>
     std::unique_ptr<KrylovSolver<Number>>
     make_krylov(const Matrix &A, const Arguments &a, const KrylovOptions &options, const std::shared_ptr<Preconditioner<Number>> &M)
     {
-      constexpr int restart = 50;
       return a.method_name == "cg" ? make_cg<Number>(A, CgOptions{options}, M) : make_fgmres<Number>(A, FgmresOptions{options, restart}, M);
+    }
+
+    /** What is said of a preconditioner that has been made. */
+    struct AboutPreconditioner
+    {
+      std::string name; ///< empty: none
+      bool        is_fixed_linear_map = true;
+    };
+
+    template <typename Number>
+    AboutPreconditioner about(const std::shared_ptr<Preconditioner<Number>> &M)
+    {
+      return M == nullptr ? AboutPreconditioner() : AboutPreconditioner{M->name(), M->is_fixed_linear_map()};
+    }
+
+    /**
+     * On several GPUs, a thread each, with vectors in host memory; each makes its preconditioner of its own rows.
+     * @param of_first receives what is said of the first one's.
+     */
+    template <typename Number>
+    std::unique_ptr<KrylovSolver<Number>>
+    make_krylov_on_gpus(const CrsMatrix<Number> &A, const Arguments &a, const KrylovOptions &options, const Log &log, AboutPreconditioner &of_first)
+    {
+      PartsOptions parts;
+      parts.n_parts       = a.n_gpus;
+      parts.devices       = a.gpus.devices;
+      parts.shares        = a.gpus.shares;
+      parts.block_offsets = a.async.block_offsets;
+      const auto found    = std::make_shared<AboutPreconditioner>();
+      const auto make     = [a, log, found](const CrsMatrix<Number> &own, const RowPart &part, int rank) {
+        const Log quiet   = [](const std::string       &/*what*/, const std::string       &/*text*/) {};
+        Arguments of_part = a;
+        if (!a.async.block_offsets.empty())
+          of_part.async.block_offsets = block_offsets_of(part, a.async.block_offsets);
+        auto M = make_one_level<Number>(own, of_part, Backend::cuda, rank == 0 ? log : quiet);
+        if (rank == 0)
+          *found = about(M);
+        return M;
+      };
+      auto krylov = a.method_name == "cg" ? make_cg<Number>(A, CgOptions{options}, parts, make)
+                                          : make_fgmres<Number>(A, FgmresOptions{options, restart}, parts, make);
+      of_first    = *found;
+      if (!of_first.name.empty())
+        of_first.name += " of each one's own rows";
+      return krylov;
     }
 
     /** Whether factors, and with them a preconditioner, differ from run to run. */
@@ -502,41 +446,70 @@ namespace leopard::command_line
     /** The Krylov method and its preconditioner in single precision correct a solution in double. */
     std::unique_ptr<Solver> make_mixed_krylov(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
-      const double                                 start = now();
-      const ScaledMatrix<float>                    low   = scaled_to<float>(A);
-      const std::shared_ptr<Preconditioner<float>> M     = make_one_level<float>(low.matrix, a, backend, log);
-      KrylovOptions                                options;
-      options.backend                             = backend;
-      options.n_threads                           = a.async.n_threads;
-      options.tolerance                           = tolerance_of_corrections(a.criteria.relative_tolerance);
-      options.max_seconds                         = a.criteria.max_seconds;
-      options.max_iterations                      = a.inner_iterations > 0 ? a.inner_iterations : a.criteria.max_iterations;
-      std::shared_ptr<KrylovSolver<float>> krylov = make_krylov<float>(low.matrix, a, options, M);
-      const MethodInSingle                 about  = {krylov->name() + (M != nullptr ? " with " + M->name() : ""),
-                                                     "set up in " + seconds_since(start),
-                                                     !has_racing_sweeps(a) && (M == nullptr || M->is_fixed_linear_map()),
-                                                     "iterations"};
-      return make_mixed(make_outer_system<float>(A, low.scale, backend, a.async.n_threads), make_inner_solver(std::move(krylov)), about);
+      const double              start = now();
+      const ScaledMatrix<float> low   = scaled_to<float>(A);
+      KrylovOptions             options;
+      options.backend        = backend;
+      options.n_threads      = a.async.n_threads;
+      options.tolerance      = tolerance_of_corrections(a.criteria.relative_tolerance);
+      options.max_seconds    = a.criteria.max_seconds;
+      options.max_iterations = a.inner_iterations > 0 ? a.inner_iterations : a.criteria.max_iterations;
+      AboutPreconditioner                  of;
+      std::shared_ptr<KrylovSolver<float>> krylov;
+      if (a.n_gpus > 0)
+        krylov = make_krylov_on_gpus<float>(low.matrix, a, options, log, of);
+      else
+        {
+          const std::shared_ptr<Preconditioner<float>> M = make_one_level<float>(low.matrix, a, backend, log);
+          krylov                                         = make_krylov<float>(low.matrix, a, options, M);
+          of                                             = about(M);
+        }
+      const MethodInSingle method = {krylov->name() + (of.name.empty() ? "" : " with " + of.name),
+                                     "set up in " + seconds_since(start),
+                                     !has_racing_sweeps(a) && of.is_fixed_linear_map,
+                                     "iterations"};
+      const Backend        around = a.n_gpus > 0 ? Backend::host : backend; // where the method's vectors are
+      return make_mixed(make_outer_system<float>(A, low.scale, around, a.async.n_threads), make_inner_solver(std::move(krylov)), method);
+    }
+
+    std::unique_ptr<Solver>
+    make_krylov_method_on_gpus(const CrsMatrix<double> &A, const Arguments &a, KrylovOptions options, double start, const Log &log)
+    {
+      AboutPreconditioner of;
+      options.tolerance = a.criteria.relative_tolerance;
+      auto       first  = std::make_shared<std::unique_ptr<KrylovSolver<double>>>(make_krylov_on_gpus<double>(A, a, options, log, of));
+      const auto make   = [=, &A, tolerance = options.tolerance](const StoppingCriteria &criteria) mutable {
+        if (*first != nullptr && criteria.relative_tolerance == tolerance)
+          return std::move(*first);
+        AboutPreconditioner same;
+        options.tolerance = criteria.relative_tolerance;
+        return make_krylov_on_gpus<double>(A, a, options, log, same);
+      };
+      return std::make_unique<KrylovMethod>(make, a.criteria, of.name, std::vector<double>(), start, !has_racing_sweeps(a) && of.is_fixed_linear_map);
     }
 
     std::unique_ptr<Solver> make_krylov_method(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
       if (a.precision == Precision::mixed && !a.has_multigrid())
         return make_mixed_krylov(A, a, backend, log);
-      const double                                  start = now();
-      OfPreconditioner                              of;
-      const std::shared_ptr<Preconditioner<double>> M = make_preconditioner_of(A, a, backend, log, of);
-      KrylovOptions                                 options;
+      const double  start = now();
+      KrylovOptions options;
       options.backend        = backend;
       options.n_threads      = a.async.n_threads;
       options.max_iterations = a.criteria.max_iterations;
       options.keep_history   = true;
-      const auto make        = [=, &A, on_device = of.matrix](const StoppingCriteria &criteria) mutable {
+      if (a.n_gpus > 0)
+        return make_krylov_method_on_gpus(A, a, options, start, log);
+      OfPreconditioner                              of;
+      const std::shared_ptr<Preconditioner<double>> M    = make_preconditioner_of(A, a, backend, log, of);
+      const auto                                    make = [=, &A, on_device = of.matrix](const StoppingCriteria &criteria) mutable {
         options.tolerance   = criteria.relative_tolerance;
         options.max_seconds = criteria.max_seconds;
         return on_device.n_rows > 0 ? make_krylov<double>(on_device, a, options, M) : make_krylov<double>(A, a, options, M);
       };
-      return std::make_unique<KrylovMethod>(make, a.criteria, M.get(), std::move(of.null_space), start, !has_racing_sweeps(a));
+      const AboutPreconditioner found = about(M);
+      return std::make_unique<KrylovMethod>(
+        make, a.criteria, found.name, std::move(of.null_space), start, !has_racing_sweeps(a) && found.is_fixed_linear_map);
     }
   } // namespace
 

@@ -81,9 +81,12 @@ namespace leopard
 
     public:
       template <typename Matrix>
-      CudaCg(const Matrix &A_, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner_)
-        : Base(A_, options, scalars(*preconditioner_), preconditioner_, 2)
-        , p(Base::zeros(n))
+      CudaCg(const Matrix                        &A_,
+             const CgOptions                     &options,
+             const PreconditionerPointer<Number> &preconditioner_,
+             const RanksOnDevice<Number>         &ranks_ = {})
+        : Base(A_, options, scalars(*preconditioner_, ranks_), preconditioner_, 2, ranks_)
+        , p(Base::zeros(n_with_ghosts))
       {
         Base::record();
       }
@@ -91,10 +94,12 @@ namespace leopard
       std::string name() const override { return "CG"; }
 
     private:
-      static CgState scalars(const Preconditioner<Number> &preconditioner)
+      static CgState scalars(const Preconditioner<Number> &preconditioner, const RanksOnDevice<Number> &ranks)
       {
         CgState result;
         result.symmetric = preconditioner.is_symmetric_map();
+        if (ranks.are_several())
+          result.symmetric = ranks.communication->max(result.symmetric ? 0. : 1.) == 0.;
         return result;
       }
 
@@ -102,19 +107,24 @@ namespace leopard
       {
         preconditioner->apply(z.data(), r.data());
         multiply_by_preconditioned<<<n_blocks, krylov_threads>>>(n, r.data(), z.data(), q.data(), parts.data());
-        find_direction<<<1, krylov_threads>>>(state.data(), parts.data(), n_blocks);
+        Base::template put_together<Addition>(2);
+        find_direction<<<1, krylov_threads>>>(state.data(), Base::summed(), Base::n_summed());
         update_direction<<<n_blocks, krylov_threads>>>(n, z.data(), p.data(), state.data());
+        Base::update_ghosts(p.data());
         A.multiply(q.data(), p.data());
         multiply_direction<<<n_blocks, krylov_threads>>>(n, p.data(), q.data(), parts.data());
-        find_step<<<1, krylov_threads>>>(state.data(), parts.data(), n_blocks);
+        Base::template put_together<Addition>(1);
+        find_step<<<1, krylov_threads>>>(state.data(), Base::summed(), Base::n_summed());
         follow_direction<<<n_blocks, krylov_threads>>>(n, p.data(), q.data(), e.data(), r.data(), state.data(), parts.data());
-        count_step<<<1, krylov_threads>>>(state.data(), parts.data(), n_blocks, more, checking);
+        Base::template put_together<Addition>(1);
+        count_step<<<1, krylov_threads>>>(state.data(), Base::summed(), Base::n_summed(), more, checking);
       }
 
       using Base::A;
       using Base::e;
       using Base::n;
       using Base::n_blocks;
+      using Base::n_with_ghosts;
       using Base::parts;
       using Base::preconditioner;
       using Base::q;
@@ -127,10 +137,12 @@ namespace leopard
   } // namespace
 
   template <typename Number>
-  std::unique_ptr<KrylovSolver<Number>>
-  make_cuda_krylov(const CrsMatrix<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner)
+  std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov(const CrsMatrix<Number>             &A,
+                                                         const CgOptions                     &options,
+                                                         const PreconditionerPointer<Number> &preconditioner,
+                                                         const RanksOnDevice<Number>         &ranks)
   {
-    return std::make_unique<CudaCg<Number>>(A, options, preconditioner);
+    return std::make_unique<CudaCg<Number>>(A, options, preconditioner, ranks);
   }
 
   template <typename Number>
@@ -140,10 +152,10 @@ namespace leopard
     return std::make_unique<CudaCg<Number>>(A, options, preconditioner);
   }
 
-#define INSTANTIATE(Number)                                                                                     \
-  template std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov(                                              \
-    const CrsMatrix<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner); \
-  template std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov(                                              \
+#define INSTANTIATE(Number)                                                                                                                         \
+  template std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov(                                                                                  \
+    const CrsMatrix<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner, const RanksOnDevice<Number> &ranks); \
+  template std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov(                                                                                  \
     const device::DeviceCrs<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE

@@ -102,8 +102,11 @@ namespace leopard
 
     public:
       template <typename Matrix>
-      CudaFgmres(const Matrix &A_, const FgmresOptions &options, const PreconditionerPointer<Number> &preconditioner_)
-        : Base(A_, options, FgmresState(), preconditioner_, options.restart + 1)
+      CudaFgmres(const Matrix                        &A_,
+                 const FgmresOptions                 &options,
+                 const PreconditionerPointer<Number> &preconditioner_,
+                 const RanksOnDevice<Number>         &ranks_ = {})
+        : Base(A_, options, FgmresState(), preconditioner_, options.restart + 1, ranks_)
         , restart(options.restart)
         , numbers(std::vector<double>(FgmresState::n_numbers(restart), 0.))
         , basis(Base::zeros(static_cast<std::size_t>(n) * (restart + 1)))
@@ -125,15 +128,18 @@ namespace leopard
       void queue_step(cudaGraphConditionalHandle more, cudaGraphConditionalHandle checking) override
       {
         preconditioner->apply(z.data(), v.data());
+        Base::update_ghosts(z.data());
         A.multiply(q.data(), z.data());
         for (const bool second : {false, true})
           {
             find_products<<<n_blocks, krylov_threads>>>(
               n, q.data(), basis.data(), second ? nullptr : z.data(), directions.data(), state.data(), parts.data(), n_sums);
-            sum_products<<<restart, krylov_threads>>>(state.data(), second, parts.data(), n_blocks, n_sums);
+            Base::template put_together<Addition>(n_sums);
+            sum_products<<<restart, krylov_threads>>>(state.data(), second, Base::summed(), Base::n_summed(), n_sums);
             subtract_components<<<n_blocks, krylov_threads>>>(n, q.data(), basis.data(), state.data(), second, parts.data());
           }
-        rotate<<<1, krylov_threads>>>(state.data(), parts.data(), n_blocks, more, checking);
+        Base::template put_together<Addition>(1);
+        rotate<<<1, krylov_threads>>>(state.data(), Base::summed(), Base::n_summed(), more, checking);
         add_to_basis<<<n_blocks, krylov_threads>>>(n, q.data(), v.data(), basis.data(), state.data());
       }
 
@@ -163,10 +169,12 @@ namespace leopard
   } // namespace
 
   template <typename Number>
-  std::unique_ptr<KrylovSolver<Number>>
-  make_cuda_krylov(const CrsMatrix<Number> &A, const FgmresOptions &options, const PreconditionerPointer<Number> &preconditioner)
+  std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov(const CrsMatrix<Number>             &A,
+                                                         const FgmresOptions                 &options,
+                                                         const PreconditionerPointer<Number> &preconditioner,
+                                                         const RanksOnDevice<Number>         &ranks)
   {
-    return std::make_unique<CudaFgmres<Number>>(A, options, preconditioner);
+    return std::make_unique<CudaFgmres<Number>>(A, options, preconditioner, ranks);
   }
 
   template <typename Number>
@@ -176,10 +184,12 @@ namespace leopard
     return std::make_unique<CudaFgmres<Number>>(A, options, preconditioner);
   }
 
-#define INSTANTIATE(Number)                                                                                         \
-  template std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov(                                                  \
-    const CrsMatrix<Number> &A, const FgmresOptions &options, const PreconditionerPointer<Number> &preconditioner); \
-  template std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov(                                                  \
+#define INSTANTIATE(Number)                                                                                            \
+  template std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov(const CrsMatrix<Number>             &A,              \
+                                                                  const FgmresOptions                 &options,        \
+                                                                  const PreconditionerPointer<Number> &preconditioner, \
+                                                                  const RanksOnDevice<Number>         &ranks);                 \
+  template std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov(                                                     \
     const device::DeviceCrs<Number> &A, const FgmresOptions &options, const PreconditionerPointer<Number> &preconditioner);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE

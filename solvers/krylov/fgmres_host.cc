@@ -118,9 +118,13 @@ namespace leopard
   std::unique_ptr<KrylovSolver<Number>> make_fgmres(const CrsMatrix<Number>                     &A,
                                                     const FgmresOptions                         &options,
                                                     std::shared_ptr<Preconditioner<Number>>      preconditioner,
-                                                    std::shared_ptr<const Communication<Number>> communication)
+                                                    std::shared_ptr<const Communication<Number>> communication,
+                                                    std::shared_ptr<const Ranks>                 ranks)
   {
-    return std::make_unique<HostFgmres<Number>>(A, options, checked_on_ranks("FGMRES", A, options, std::move(preconditioner)), communication);
+    const PreconditionerPointer<Number> M = checked_on_ranks("FGMRES", A, options, std::move(preconditioner), *communication, ranks.get());
+    if (options.backend == Backend::cuda)
+      return make_cuda_krylov(A, options, M, RanksOnDevice<Number>{std::move(communication), std::move(ranks)});
+    return std::make_unique<HostFgmres<Number>>(A, options, M, communication);
   }
 
 #define INSTANTIATE(Number)                                                                                               \
@@ -129,7 +133,8 @@ namespace leopard
   template std::unique_ptr<KrylovSolver<Number>> make_fgmres(const CrsMatrix<Number>                     &A,              \
                                                              const FgmresOptions                         &options,        \
                                                              std::shared_ptr<Preconditioner<Number>>      preconditioner, \
-                                                             std::shared_ptr<const Communication<Number>> communication);
+                                                             std::shared_ptr<const Communication<Number>> communication,  \
+                                                             std::shared_ptr<const Ranks>                 ranks);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

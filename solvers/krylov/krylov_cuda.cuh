@@ -72,6 +72,19 @@ namespace leopard
     cudaGraphSetConditional(more, 1); // the check may say otherwise
   }
 
+  /** Merges what the thread blocks of a rank have written, n numbers each: a thread block a number. */
+  template <typename Merger>
+  __global__ void __launch_bounds__(krylov_threads) merge_of_rank(const double *parts, int n_parts, int n, double *of_rank)
+  {
+    __shared__ double shared[32];
+    double            value[1] = {0.};
+    for (int i = threadIdx.x; i < n_parts; i += krylov_threads)
+      value[0] = Merger::merge(0, value[0], parts[static_cast<std::size_t>(i) * n + blockIdx.x]);
+    merge_over_block<Merger>(value, shared);
+    if (threadIdx.x == 0)
+      of_rank[blockIdx.x] = value[0];
+  }
+
   // Kernels over vectors.
 
   template <typename Number>
@@ -152,8 +165,10 @@ namespace leopard
    *
    *   begin; check; while (more) { step; if (checking) check }
    *
-   * where a check adds the correction to x, computes the residual from x, and decides. @tparam State the method's
-   * scalars, a KrylovState with begin().
+   * where a check adds the correction to x, computes the residual from x, and decides. Of several ranks each has such a
+   * graph, and all decide the same: what they decide on is gathered from all ranks and merged in the same order on
+   * each.
+   * @tparam State the method's scalars, a KrylovState with begin().
    */
   template <typename Number, typename State>
   class CudaKrylov : public KrylovSolver<Number>
@@ -179,7 +194,15 @@ namespace leopard
       const std::size_t n_bytes = n * sizeof(Number);
       device::copy_on_device(x.data(), user_x, n_bytes);
       device::copy_on_device(b.data(), user_b, n_bytes);
-      graph.launch();
+      if (ranks.are_several()) // whose kernels wait for one another: on a GPU that they share no copy may wait before or behind these
+        {
+          device::wait();
+          wait_for_ranks();
+          graph.launch();
+          device::wait();
+        }
+      else
+        graph.launch();
       device::copy_on_device(user_x, x.data(), n_bytes);
       device::sleep_until_done();
       LEOPARD_CHECK(cudaMemcpyAsync(&result, common(), sizeof(KrylovState), cudaMemcpyDeviceToHost, cudaStreamPerThread));
@@ -199,21 +222,29 @@ namespace leopard
      * derives from this calls record() when made.
      */
     template <typename Matrix>
-    CudaKrylov(const Matrix &A_, const KrylovOptions &options, const State &state_, PreconditionerPointer<Number> preconditioner_, int n_sums_)
+    CudaKrylov(const Matrix                 &A_,
+               const KrylovOptions          &options,
+               const State                  &state_,
+               PreconditionerPointer<Number> preconditioner_,
+               int                           n_sums_,
+               const RanksOnDevice<Number>  &ranks_ = {})
       : n(A_.n_rows)
+      , n_with_ghosts(A_.n_columns)
       , n_sums(std::max(2, n_sums_))
       , n_blocks(std::max(1, std::min((n + krylov_threads - 1) / krylov_threads, 8 * device::n_multiprocessors())))
+      , ranks(ranks_)
       , A(A_)
       , preconditioner(std::move(preconditioner_))
       , history(options.keep_history ? std::min(options.max_iterations, 1 << 20) : 0)
       , initial(initial_of(options, history))
       , state(std::vector<State>{state_})
       , parts(static_cast<std::size_t>(n_blocks) * n_sums)
-      , x(zeros(n))
+      , of_ranks(ranks.are_several() ? static_cast<std::size_t>(ranks.ranks->n_ranks()) * n_sums : 0)
+      , x(zeros(n_with_ghosts))
       , b(zeros(n))
       , r(zeros(n))
       , e(zeros(n))
-      , z(zeros(n))
+      , z(zeros(n_with_ghosts))
       , q(zeros(n))
     {
     }
@@ -241,6 +272,28 @@ namespace leopard
     /** After State::begin(), with r. */
     virtual void queue_begin() {}
 
+    /** Queued: of several ranks the ghosts of v, which has room for them. */
+    void update_ghosts(Number *v) const
+    {
+      if (ranks.are_several())
+        ranks.communication->update_ghosts(v, MemorySpace::device);
+    }
+
+    /** Queued, after a kernel that has written n numbers a thread block: summed() are those to be merged. */
+    template <typename Merger>
+    void put_together(int n_now)
+    {
+      if (!ranks.are_several())
+        return;
+      const std::vector<int> offsets = ranks.ranks->offsets(n_now);
+      merge_of_rank<Merger><<<n_now, krylov_threads>>>(parts.data(), n_blocks, n_now, of_ranks.data() + offsets[ranks.ranks->rank]);
+      ranks.ranks->transport->gather(of_ranks.data(), offsets);
+    }
+
+    /** What is to be merged, of n_summed() thread blocks, or ranks. */
+    const double *summed() const { return ranks.are_several() ? of_ranks.data() : parts.data(); }
+    int           n_summed() const { return ranks.are_several() ? ranks.ranks->n_ranks() : n_blocks; }
+
     void record()
     {
       graph.forget();
@@ -251,15 +304,27 @@ namespace leopard
       // libraries set themselves up at the first use, which must not be recorded
       preconditioner->apply(z.data(), r.data());
       A.multiply(q.data(), z.data());
+      if (ranks.are_several()) // its code is loaded here, not while kernels wait
+        merge_of_rank<Addition><<<1, krylov_threads>>>(parts.data(), n_blocks, 1, of_ranks.data());
       device::synchronize();
+      if (ranks.are_several())
+        {
+          wait_for_ranks();
+          update_ghosts(z.data());
+          put_together<Addition>(1);
+          device::synchronize();
+          wait_for_ranks(); // what is made next may wait for the whole device, which several ranks may share
+        }
 
       using device::ConditionalGraph;
       const cudaGraph_t whole = graph.begin();
       const auto        more  = ConditionalGraph::new_condition(whole);
       cudaGraphNode_t   node  = ConditionalGraph::record(whole, nullptr, [&] {
         begin_solve<<<1, 1>>>(common(), initial);
+        update_ghosts(x.data());
         find_largest<<<n_blocks, krylov_threads>>>(A.view(), x.data(), b.data(), parts.data());
-        choose_scale<<<1, krylov_threads>>>(common(), parts.data(), n_blocks);
+        put_together<LargestMagnitude>(1);
+        choose_scale<<<1, krylov_threads>>>(common(), summed(), n_summed());
         queue_check(more);
       });
       const cudaGraph_t loop  = ConditionalGraph::add_condition(whole, node, more, cudaGraphCondTypeWhile, 1)[0];
@@ -277,13 +342,15 @@ namespace leopard
 
     KrylovState *common() const { return state.data(); }
 
-    const int                           n, n_sums, n_blocks; ///< entries; numbers of a thread block in parts; thread blocks
+    const int                           n, n_with_ghosts; ///< own entries of a vector; all of those that are multiplied
+    const int                           n_sums, n_blocks; ///< numbers of a thread block in parts at most; thread blocks
+    const RanksOnDevice<Number>         ranks;
     device::DeviceMatrix<Number>        A;
     const PreconditionerPointer<Number> preconditioner;
     device::Array<double>               history; ///< if it is kept, of max_iterations steps
     const KrylovState                   initial;
     device::Array<State>                state;
-    device::Array<double>               parts;
+    device::Array<double>               parts, of_ranks; ///< the latter of several ranks, n_sums each at most
     device::Array<Number>               x, b;
     device::Array<Number>               r, e; ///< residual and correction, in units of the scale; e is zero between solves
     device::Array<Number>               z, q; ///< what the preconditioner returns, and A times a direction
@@ -291,10 +358,14 @@ namespace leopard
   private:
     void queue_check(cudaGraphConditionalHandle more)
     {
+      update_ghosts(x.data());
       find_residual<<<n_blocks, krylov_threads>>>(A.view(), x.data(), b.data(), r.data(), common(), parts.data());
-      check_residual<<<1, krylov_threads>>>(state.data(), parts.data(), n_blocks, more);
+      put_together<Addition>(2);
+      check_residual<<<1, krylov_threads>>>(state.data(), summed(), n_summed(), more);
       queue_begin();
     }
+
+    void wait_for_ranks() const { ranks.communication->sum(0.); }
 
     device::ConditionalGraph graph;
   };

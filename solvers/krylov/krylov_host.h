@@ -253,18 +253,44 @@ namespace leopard
 
   /**
    * @return the preconditioner, or that which does nothing. @throws InvalidInput for what a method over ranks cannot
-   * do.
+   * do. @param ranks of the backend cuda; else null.
    */
   template <typename Number, typename Options>
-  PreconditionerPointer<Number>
-  checked_on_ranks(const std::string &method, const CrsMatrix<Number> &A, const Options &options, PreconditionerPointer<Number> preconditioner)
+  PreconditionerPointer<Number> checked_on_ranks(const std::string            &method,
+                                                 const CrsMatrix<Number>      &A,
+                                                 const Options                &options,
+                                                 PreconditionerPointer<Number> preconditioner,
+                                                 const Communication<Number>  &communication,
+                                                 const Ranks                  *ranks)
   {
+    const auto require = [&](bool holds, const std::string &found, const std::string &expected) {
+      if (!holds)
+        throw InvalidInput(method + " of several ranks: " + found + "\n  expected: " + expected);
+    };
     options.validate();
     A.validate_entries();
-    if (options.backend == Backend::cuda || (preconditioner != nullptr && preconditioner->memory_space() != MemorySpace::host))
-      throw InvalidInput(method + " of several ranks: backend or preconditioner is on the device\n  expected: those of the host");
-    if (options.max_seconds > 0.)
-      throw InvalidInput(method + " of several ranks: max_seconds is given, and their clocks may differ\n  expected: 0, and max_iterations");
-    return preconditioner != nullptr ? preconditioner : make_identity_preconditioner<Number>(A.n_rows, MemorySpace::host);
+    require(!(options.max_seconds > 0.), "max_seconds is given, and their clocks may differ", "0, and max_iterations");
+    const MemorySpace space = options.backend == Backend::cuda ? MemorySpace::device : MemorySpace::host;
+    if (preconditioner != nullptr)
+      {
+        require(preconditioner->memory_space() == space,
+                "the preconditioner " + preconditioner->name() + " is on the " + (space == MemorySpace::host ? "device" : "host") +
+                  ", and the backend is " + to_string(options.backend),
+                "both on the host, or both on the device");
+        require(preconditioner->n_rows() == A.n_rows,
+                "the preconditioner " + preconditioner->name() + " has " + std::to_string(preconditioner->n_rows()) + " rows",
+                "those of this rank, " + std::to_string(A.n_rows));
+      }
+    if (space == MemorySpace::device)
+      {
+        require(preconditioner == nullptr || preconditioner->is_queued(),
+                "the preconditioner " + (preconditioner != nullptr ? preconditioner->name() : "") + " waits for the host",
+                "one that is queued on the device, since a solve is one CUDA graph");
+        require(A.n_rows > 0, "a rank has no rows", "at least one on each device");
+        require(ranks != nullptr && ranks->transport != nullptr && ranks->transport->is_queued() && communication.is_queued(space),
+                "numbers or ghosts of the device are not put together by kernels",
+                "Ranks with a transport that is queued, and such a communication; or the backend host");
+      }
+    return preconditioner != nullptr ? preconditioner : make_identity_preconditioner<Number>(A.n_rows, space);
   }
 } // namespace leopard

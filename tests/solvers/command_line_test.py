@@ -23,6 +23,7 @@ import started  # noqa: E402
 
 LEOPARD_SOLVE = os.environ.get("LEOPARD_SOLVE", "leopard-solve")
 HAS_GPU = subprocess.run(["sh", "-c", "command -v nvidia-smi && nvidia-smi -L"], capture_output=True, check=False).returncode == 0
+N_GPUS = subprocess.run(["sh", "-c", "nvidia-smi -L"], capture_output=True, text=True, check=False).stdout.count("GPU ")
 METHODS = ("async", "jacobi", "gauss-seidel", "sor", "ssor", "chebyshev", "async-refinement")
 
 
@@ -1732,9 +1733,16 @@ class BadInput(Program):
         for options, says in ((["--gpus", "0"], "--gpus is 0"), (["--gpus", "65"], "--gpus is 65"), (["--exchange", "amc"], "--exchange is given with no --gpus"),
                               (["--wait"], "--wait is given with no --gpus"), (["--shares", "1,2"], "--shares is given with no --gpus"),
                               (["--gpus", "2", "--backend", "host"], "--gpus is given with --backend host"),
-                              (["--gpus", "2", "--method", "cg"], "--gpus is given with --method cg"),
-                              (["--gpus", "2", "--method", "cg", "--preconditioner", "async"], "--gpus is given with --method cg --preconditioner async"),
-                              (["--gpus", "2", "--method", "async-refinement"], "for other methods the program leopard: mpirun"),
+                              (["--gpus", "2", "--method", "cg", "--preconditioner", "multigrid"], "--gpus is given with --method cg --preconditioner multigrid"),
+                              (["--gpus", "2", "--method", "gmres", "--preconditioner", "ssor"], "--preconditioner none, ic, ilu or one of "),
+                              (["--gpus", "2", "--method", "multigrid"], "for multigrid the program leopard: mpirun"),
+                              (["--gpus", "2", "--method", "async-refinement"], "--method async or automatic, or cg or gmres"),
+                              (["--gpus", "2", "--method", "direct"], "--gpus is given with --method direct"),
+                              (["--gpus", "2", "--method", "cg", "--preconditioner", "async", "--wait"], "--wait is given with --method cg"),
+                              (["--gpus", "2", "--method", "automatic", "--exchange", "amc"], "--exchange is given with --method automatic"),
+                              (["--gpus", "2", "--method", "cg", "--max-seconds", "3"], "--max-seconds is given with --gpus and --method cg"),
+                              (["--gpus", "2", "--block-unknowns", "2"], "--block-unknowns is given with --gpus"),
+                              (["--gpus", "2", "--method", "cg", "--backend", "host"], "--gpus is given with --backend host"),
                               (["--gpus", "2", "--tune"], "--gpus is given with --tune"),
                               (["--gpus", "2", "--exchange", "dk", "--wait"], "--wait is true for the exchange dk"),
                               (["--gpus", "2", "--shares", "1"], "--shares is a list of 1 for 2 GPUs"), (["--gpus", "2", "--shares", "1,nan"], "--shares is a list with nan"),
@@ -1742,6 +1750,10 @@ class BadInput(Program):
                               (["--gpus", "2", "--wait", "--execution", "persistent"], "--execution is persistent")):
             with self.subTest(options):
                 self.refused("A.mtx", *options, says=says)
+        if N_GPUS == 0:
+            for options in ([], ["--method", "automatic"], ["--method", "cg"], ["--method", "gmres", "--preconditioner", "ilu", "--shares", "1,2"]):
+                with self.subTest(options):
+                    self.refused("A.mtx", "--gpus", "2", *options, says="no --gpus", code=1)
 
     def test_right_hand_sides_whose_norm_cannot_be_squared(self):
         for value in (1e-170, 1e160):

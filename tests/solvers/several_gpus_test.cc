@@ -9,8 +9,10 @@
 #include <solvers/matrix/generators.h>
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 
 namespace leopard
 {
@@ -197,6 +199,27 @@ namespace leopard
                                   throw DeviceError("no such GPU");
                               }),
                    DeviceError);
+    }
+
+    TEST(DeviceTeam, NobodyWaitsForOneThatHasEnded)
+    {
+      DeviceTeam team(3, [](int) {});
+      for (int leaving = 0; leaving < 3; ++leaving)
+        for (const bool late : {false, true})
+          {
+            std::atomic<int> n_left{0};
+            const auto       leave = [&](int rank) {
+              team.wait();
+              if (late && (rank == leaving || n_left == 0)) // one comes to the meeting when the other one has long gone, or is the last to go
+                std::this_thread::sleep_for(std::chrono::milliseconds(10));
+              if (rank == leaving)
+                ++n_left;
+              else
+                team.wait();
+            };
+            EXPECT_THROW(team.run(leave), Error);
+            team.run([&](int) { team.wait(); });
+          }
     }
 
     TEST(SeveralGpusOptions, RefusesWhatDoesNotGoTogether)

@@ -85,13 +85,23 @@ namespace leopard
             error = std::current_exception();
           }
         const std::lock_guard<std::mutex> lock(mutex);
-        if (error != nullptr && first_error == nullptr)
-          first_error = error;
         if (error != nullptr || !by_itself)
           failed = true;
+        if (first_error == nullptr)
+          first_error = std::move(error);
+        error = nullptr; // whoever catches it is the last to have it
         --n_running;
+        require_all_to_come();
         changed.notify_all();
       }
+  }
+
+  void DeviceTeam::require_all_to_come()
+  {
+    if (n_waiting == 0 || n_running == size() || failed)
+      return;
+    first_error = std::make_exception_ptr(Error("threads wait for one that has ended its task: they no longer do the same"));
+    failed      = true;
   }
 
   void DeviceTeam::run(const std::function<void(int rank)> &task_)
@@ -114,13 +124,17 @@ namespace leopard
     if (failed)
       throw OtherFailed();
     const unsigned long meeting = n_meetings;
-    if (++n_waiting == size())
+    ++n_waiting;
+    require_all_to_come();
+    if (n_waiting == size())
       {
         n_waiting = 0;
         ++n_meetings;
         changed.notify_all();
         return;
       }
+    if (failed)
+      changed.notify_all();
     changed.wait(lock, [&] { return failed || n_meetings > meeting; });
     if (n_meetings == meeting)
       throw OtherFailed();

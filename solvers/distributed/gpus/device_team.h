@@ -35,7 +35,7 @@ namespace leopard
     /** task(rank) in each thread; returns when all are done. @throws what was thrown first. */
     void run(const std::function<void(int rank)> &task);
 
-    /** In a task: waits until all threads have come here. */
+    /** In a task: waits until all threads have come here. @throws Error in run() if one has ended its task instead. */
     void wait();
 
     /** In a task: ends it where another thread has failed; for loops without wait(). */
@@ -45,6 +45,8 @@ namespace leopard
     AllGather all_gather(int rank);
 
   private:
+    /** One that has ended its task comes to no meeting any more: then those that wait fail. With the mutex. */
+    void require_all_to_come();
     void work(int rank);
     void end_threads();
 

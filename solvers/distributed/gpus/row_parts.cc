@@ -107,6 +107,16 @@ namespace leopard
     return result;
   }
 
+  std::vector<int> block_offsets_of(const RowPart &part, const std::vector<int> &begin)
+  {
+    std::vector<int> result;
+    for (const int row : begin)
+      if (row >= part.begin && row < part.end)
+        result.push_back(row - part.begin);
+    result.push_back(part.n_rows());
+    return result;
+  }
+
   template <typename Number>
   CrsMatrix<Number> rows_of(const CrsMatrix<Number> &A, const RowPart &part)
   {

@@ -47,6 +47,9 @@ namespace leopard
   template <typename Number>
   std::vector<RowPart> row_parts(const CrsMatrix<Number> &A, const std::vector<int> &offsets, OtherRows others);
 
+  /** Of the rows at which blocks begin those of a part, counted from its first row, and its number of rows. */
+  std::vector<int> block_offsets_of(const RowPart &part, const std::vector<int> &begin);
+
   /** The rows of a part: entries in the order of the whole matrix; columns: own rows, then the others. */
   template <typename Number>
   CrsMatrix<Number> rows_of(const CrsMatrix<Number> &A, const RowPart &part);

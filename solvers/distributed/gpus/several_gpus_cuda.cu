@@ -226,16 +226,11 @@ namespace leopard
       BlockAsyncOptions options_of(const RowPart &own, const Blocks &blocks) const
       {
         BlockAsyncOptions result = options;
-        result.block_offsets.clear();
+        result.block_offsets     = block_offsets_of(own, blocks.begin);
         result.local_iterations_per_block.clear();
-        for (int block = 0; block < blocks.n_blocks(); ++block)
+        for (int block = 0; block < blocks.n_blocks() && !options.local_iterations_per_block.empty(); ++block)
           if (blocks.begin[block] >= own.begin && blocks.begin[block] < own.end)
-            {
-              result.block_offsets.push_back(blocks.begin[block] - own.begin);
-              if (!options.local_iterations_per_block.empty())
-                result.local_iterations_per_block.push_back(options.local_iterations_per_block[block]);
-            }
-        result.block_offsets.push_back(own.n_rows());
+            result.local_iterations_per_block.push_back(options.local_iterations_per_block[block]);
         if (gpus.waits)
           result.execution = Execution::launch;
         return result;

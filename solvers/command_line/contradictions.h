@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "arguments.h"
+
+#include <initializer_list>
+#include <string>
+
+namespace leopard::command_line
+{
+  /** @throws UsageError: the option is given with that, and what is expected instead. */
+  [[noreturn]] void contradiction(const std::string &option, const std::string &with, const std::string &expected);
+
+  /** None of these options may have been given. @throws UsageError. */
+  void refuse(const Arguments &a, std::initializer_list<const char *> options, const std::string &with, const std::string &expected);
+
+  /** "--method cg --preconditioner async" */
+  std::string words_of_method(const Arguments &a);
+} // namespace leopard::command_line

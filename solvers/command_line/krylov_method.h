@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../krylov/krylov.h"
+#include "precision.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace leopard::command_line
+{
+  /** A Krylov method in double precision. */
+  class KrylovMethod : public Solver
+  {
+  public:
+    using Make = std::function<std::unique_ptr<KrylovSolver<double>>(const StoppingCriteria &criteria)>;
+
+    /**
+     * @param make the method with a preconditioner that exists. @param preconditioner its name; empty: none. @param
+     * null_space what is taken out of solutions, see take_out(). @param start of the set-up, see now(). @param fixed
+     * whether results are equal in all runs.
+     */
+    KrylovMethod(
+      Make make, const StoppingCriteria &criteria, const std::string &preconditioner, std::vector<double> null_space, double start, bool fixed);
+
+    std::string name() const override { return title; }
+    std::string description() const override { return about; }
+    bool        is_fixed_linear_map() const override { return fixed; }
+    std::string history_note() const override { return "by the method's own recurrence but for the first and the last"; }
+    std::string unit() const override { return "iterations"; }
+    bool        has_found_indefinite() const override { return is_indefinite; }
+
+    SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) override;
+
+  private:
+    const Make                            make;
+    StoppingCriteria                      made_for; ///< tolerance and time that krylov has
+    std::unique_ptr<KrylovSolver<double>> krylov;
+    const std::string                     title, about;
+    const std::vector<double>             null_space;
+    const bool                            fixed;
+    bool                                  is_indefinite = false;
+  };
+} // namespace leopard::command_line
