@@ -46,6 +46,8 @@ namespace leopard
 
     const std::vector<NamedExpression> &expressions() const { return texts; }
 
+    /** Values as a program; its inputs are the fields and, where one depends on them, names_of_places(). */
+    const reaction_diffusion::ExpressionTape &value_tape() const { return compiled.values; }
     /** Values and derivatives as one program. */
     const reaction_diffusion::ExpressionTape &tape() const { return compiled.both; }
 

@@ -3,6 +3,7 @@
 #include "found_value.h"
 
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
+#include <applications/reaction_diffusion/rules/noise.h>
 #include <applications/symbolic/separate.h>
 #include <solvers/base/errors.h>
 
@@ -68,6 +69,11 @@ namespace leopard
   void Problem::noise_strength(unsigned int n_nodes, const double * /*u*/, double *strengths, const Places & /*places*/) const
   {
     std::fill_n(strengths, n_nodes * fields().size(), 0.);
+  }
+
+  reaction_diffusion::NoiseChoice Problem::library_noise(unsigned int /*n_nodes*/, const Places & /*nodes*/) const
+  {
+    return {};
   }
 
   const std::vector<double> &Problem::steady_state() const

@@ -25,6 +25,7 @@ namespace leopard::reaction_diffusion
 {
   struct FurtherRates;
   struct KineticsChoice;
+  struct NoiseChoice;
 } // namespace leopard::reaction_diffusion
 
 namespace leopard
@@ -153,6 +154,12 @@ namespace leopard
                                                                                const Places                           &nodes   = {},
                                                                                const reaction_diffusion::FurtherRates *rates   = nullptr,
                                                                                const double                           *values  = nullptr) const;
+
+    /**
+     * The noise in the form that the fused time loop takes, without places and masses of nodes. @param nodes as of
+     * library_kinetics().
+     */
+    virtual reaction_diffusion::NoiseChoice library_noise(unsigned int n_nodes = 0, const Places &nodes = {}) const;
 
     /** Whether analyze() has something to say. */
     virtual bool has_analysis() const { return false; }

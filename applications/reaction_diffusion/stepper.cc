@@ -59,6 +59,7 @@ namespace leopard::reaction_diffusion
       require(ranks == nullptr || options.kinetics.n_by_node() == 0,
               "the reaction depends on values by node and ranks share a mesh",
               "one rank, or a grid");
+      require(ranks == nullptr || !options.noise.acts(), "there is noise and ranks share a mesh", "one rank, or a grid");
       const bool exponential = is_exponential(options.stepping.scheme);
       require(!exponential || options.backend == Backend::reference,
               "the scheme is ETDRK4 and the domain a mesh",
@@ -121,6 +122,31 @@ namespace leopard::reaction_diffusion
       require(std::isfinite(c), "a constant of the " + name + " kinetics is " + std::to_string(c), "a finite number");
   }
 
+  std::string NoiseChoice::why_not() const
+  {
+    return acts() ? CompactTape::why_not(strengths) : "";
+  }
+
+  void NoiseChoice::validate(std::size_t n_species, long n_nodes_) const
+  {
+    if (!acts())
+      return;
+    require(why_not().empty(), "the strengths of noise cannot be stepped: " + why_not(), "expressions within these limits");
+    require(strengths.outputs.size() == n_species && strengths.n_inputs == n_species + n_further_inputs,
+            "noise has " + std::to_string(strengths.outputs.size()) + " strengths of " + std::to_string(strengths.n_inputs) + " inputs",
+            std::to_string(n_species) + " strengths, one a field, of as many inputs and further ones");
+    const std::size_t n_values = by_node != nullptr ? by_node->size() : 0, n_wanted = n_by_node() * n_nodes_;
+    require(n_values == n_wanted,
+            "noise is given " + std::to_string(n_values) + " values by node",
+            std::to_string(n_wanted) + ", " + std::to_string(n_by_node()) + " for each node");
+    const std::size_t n_places = places != nullptr ? places->size() : 0;
+    require(static_cast<long>(n_places) == n_nodes_ && n_nodes() == n_nodes_,
+            "noise is given " + std::to_string(n_places) + " places and " + std::to_string(n_nodes()) + " masses of nodes",
+            std::to_string(n_nodes_) + ", one for each node");
+    for (const double m : *mass)
+      require(m > 0. && std::isfinite(m), "the mass of a node is " + std::to_string(m) + ", and there is noise", "a positive number");
+  }
+
   double StepperOptions::largest_diffusion() const
   {
     return *std::max_element(diffusion.begin(), diffusion.end());
@@ -160,6 +186,9 @@ namespace leopard::reaction_diffusion
     require(!is_exponential(s.scheme) || (s.bound_fraction == 0. && growth.law == GrowthLaw::none),
             "the scheme is ETDRK4, and steps follow the asynchronous bound or the domain grows",
             "another scheme; this one has no such bound and its modes do not grow");
+    require(!noise.acts() || (s.scheme == Scheme::implicit_euler && !s.error_controlled && s.bound_fraction == 0. && growth.law == GrowthLaw::none),
+            "there is noise, and the scheme is not implicit Euler, steps are not fixed, or the domain grows",
+            "implicit Euler with fixed steps on a domain that stays");
     require(s.newton_tolerance >= 0. && s.newton_floor >= 0. && std::isfinite(s.newton_tolerance) && std::isfinite(s.newton_floor),
             "the tolerances of Newton's method are " + std::to_string(s.newton_tolerance) + " and " + std::to_string(s.newton_floor),
             "finite numbers that are not negative");
@@ -184,6 +213,7 @@ namespace leopard::reaction_diffusion
     Implementation(std::unique_ptr<Engine> engine_, const StepperOptions &options, long n_own_, long n_all, double largest_row, double largest_excess)
       : n_own(n_own_)
       , by_node(options.kinetics.by_node)
+      , noise(options.noise)
       , species(static_cast<int>(options.diffusion.size()))
       , engine(std::move(engine_))
     {
@@ -199,6 +229,7 @@ namespace leopard::reaction_diffusion
 
     const long                                       n_own;
     const std::shared_ptr<const std::vector<double>> by_node; ///< which the engine reads
+    const NoiseChoice                                noise;   ///< likewise
     const int                                        species;
     std::unique_ptr<Engine>                          engine;
     Controller                                       controller;
@@ -227,6 +258,7 @@ namespace leopard::reaction_diffusion
       grid.validate(static_cast<int>(options.diffusion.size()));
       const long n_own = slabs != nullptr ? slabs->own_grid().n_nodes() : grid.n_nodes();
       require_values_by_node(options.kinetics, n_own);
+      options.noise.validate(options.diffusion.size(), n_own);
       auto engine    = make_engine(grid, options, slabs);
       implementation = std::make_unique<Implementation>(std::move(engine), options, n_own, grid.n_nodes(), largest_row(grid), 0.);
     });
@@ -246,6 +278,7 @@ namespace leopard::reaction_diffusion
       const int n_all = ranks != nullptr ? ranks->levels.front().n_all : n_own;
       checked_count(static_cast<double>(n_all) * static_cast<double>(options.diffusion.size()), "values of all fields on the mesh");
       require_values_by_node(options.kinetics, n_own);
+      options.noise.validate(options.diffusion.size(), n_own);
       auto         engine = make_engine(mesh, options, ranks);
       const double row    = ranks != nullptr ? ranks->largest_row : mesh.largest_row();
       const double excess = ranks != nullptr ? ranks->largest_excess : mesh.largest_excess();

@@ -5,6 +5,7 @@
 #include "kinetics/kinetics_choice.h"
 #include "mesh/mesh_laplacian.h"
 #include "rules/controller.h"
+#include "rules/noise.h"
 
 #include <solvers/block_async/block_async.h>
 #include <solvers/multigrid/cycle.h>
@@ -25,6 +26,7 @@ namespace leopard::reaction_diffusion
     int                 n_threads = 0;         ///< host; 0: as many as the machine has
     std::vector<double> diffusion = {1., 10.}; ///< one coefficient a field (1 to 6), positive, dimensionless
     KineticsChoice      kinetics;
+    NoiseChoice         noise;  ///< with implicit Euler and fixed steps
     UniformGrowth       growth; ///< of the domain
     SteppingOptions     stepping;
     int                 local_iterations = 1;            ///< sweeps that a block does before the next one's turn
@@ -46,13 +48,14 @@ namespace leopard::reaction_diffusion
    *
    *   du_c/dt = diffusion_c laplace u_c + gamma f_c(u),   c = 1 ... n_s,   zero flux,
    *
-   * (on a domain that grows: UniformGrowth) on a grid of nodes: 5- or 7-point differences, symmetric boundary rows, the
-   * reaction at the nodes (thesis, section 4.14.2.1); or on a mesh of any kind, by the rows of its Laplacian. Steps by
-   * Newton's method, tested by its true residual in each step; linear systems by block-asynchronous sweeps in red-black
-   * order, all fields of a node together, with values of other blocks read as they are at the moment; or by multigrid
-   * with these sweeps where the step is too long for them. On the backend cuda everything happens on the GPU; the host
-   * sees scalars at the end of advance() and fields when it asks. Nothing is allocated and no field is copied in a
-   * step. The backend reference is sequential and solves its linear systems directly (sparse LU): the oracle.
+   * (on a domain that grows: UniformGrowth; with random forces: NoiseChoice) on a grid of nodes: 5- or 7-point
+   * differences, symmetric boundary rows, the reaction at the nodes (thesis, section 4.14.2.1); or on a mesh of any
+   * kind, by the rows of its Laplacian. Steps by Newton's method, tested by its true residual in each step; linear
+   * systems by block-asynchronous sweeps in red-black order, all fields of a node together, with values of other blocks
+   * read as they are at the moment; or by multigrid with these sweeps where the step is too long for them. On the
+   * backend cuda everything happens on the GPU; the host sees scalars at the end of advance() and fields when it asks.
+   * Nothing is allocated and no field is copied in a step. The backend reference is sequential and solves its linear
+   * systems directly (sparse LU): the oracle.
    */
   class Stepper
   {

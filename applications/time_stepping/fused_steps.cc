@@ -59,6 +59,30 @@ namespace leopard
       return problem.library_kinetics(n_nodes, nodes, &rates, values);
     }
 
+    /** Where the `unknowns` of a domain are. */
+    std::vector<double> places_of_unknowns(const FusedSteps::Domain &domain, const LevelSource &discretization)
+    {
+      const std::size_t         dimension   = discretization.dimension();
+      const std::vector<double> coordinates = discretization.nodes();
+      std::vector<double>       result;
+      for (const unsigned int i : domain.unknowns)
+        result.insert(result.end(), &coordinates[i * dimension], &coordinates[i * dimension] + dimension);
+      return result;
+    }
+
+    /** @param values of the `unknowns`, one array after the other. @return of the `own_nodes`, likewise. Collective. */
+    std::vector<double> at_own_nodes(const FusedSteps::Domain &domain, const std::vector<double> &values, std::size_t n_arrays, MPI_Comm comm)
+    {
+      const std::size_t                                n = domain.unknowns.size(), n_nodes = domain.own_nodes.size();
+      std::vector<double>                              result(n_arrays * n_nodes);
+      dealii::Utilities::MPI::NoncontiguousPartitioner to_nodes;
+      to_nodes.reinit(domain.nodes, domain.own_nodes, comm);
+      for (std::size_t p = 0; p < n_arrays; ++p)
+        to_nodes.export_to_ghosted_array(dealii::ArrayView<const double>(values.data() + p * n, n),
+                                         dealii::ArrayView<double>(result.data() + p * n_nodes, n_nodes));
+      return result;
+    }
+
     /** The same with values by node, in the order of the time loop's arrays. Collective. */
     KineticsChoice
     kinetics_on(const FusedSteps::Domain &domain, const Problem &problem, const LevelSource &discretization, const SemiDiscreteSystem &system)
@@ -66,29 +90,54 @@ namespace leopard
       KineticsChoice result = *kinetics_of(problem);
       if (result.n_by_node() == 0)
         return result;
-      const std::size_t         n = domain.unknowns.size(), n_nodes = domain.own_nodes.size(), dimension = discretization.dimension();
-      const std::size_t         n_fields    = problem.fields().size();
-      const std::vector<double> coordinates = discretization.nodes();
-      std::vector<double>       places, rates;
-      for (const unsigned int i : domain.unknowns)
-        places.insert(places.end(), &coordinates[i * dimension], &coordinates[i * dimension] + dimension);
+      const std::size_t         n_fields = problem.fields().size();
+      const auto                n        = static_cast<unsigned int>(domain.unknowns.size());
+      const std::vector<double> places   = places_of_unknowns(domain, discretization);
+      std::vector<double>       rates;
       for (const HostVector &load : domain.loads)
         for (std::size_t c = 0; c < n_fields; ++c)
           for (const unsigned int i : domain.unknowns)
             rates.push_back(load.begin()[i * n_fields + c] / system.lumped_mass.begin()[i * n_fields + c]);
       rates.insert(rates.end(), domain.decay.begin(), domain.decay.end());
-      result = *kinetics_of(problem, static_cast<unsigned int>(n), {places.data(), static_cast<unsigned int>(dimension), 0.}, rates.data());
-      auto                                             values = std::make_shared<std::vector<double>>(result.n_by_node() * n_nodes);
-      dealii::Utilities::MPI::NoncontiguousPartitioner to_nodes;
-      to_nodes.reinit(domain.nodes, domain.own_nodes, system.load.get_mpi_communicator());
-      for (std::size_t p = 0; p < result.n_by_node(); ++p)
-        to_nodes.export_to_ghosted_array(dealii::ArrayView<const double>(result.by_node->data() + p * n, n),
-                                         dealii::ArrayView<double>(values->data() + p * n_nodes, n_nodes));
-      result.by_node = values;
+      result = *kinetics_of(problem, n, {places.data(), static_cast<unsigned int>(discretization.dimension()), 0.}, rates.data());
+      result.by_node =
+        std::make_shared<const std::vector<double>>(at_own_nodes(domain, *result.by_node, result.n_by_node(), system.load.get_mpi_communicator()));
+      return result;
+    }
+
+    /** The noise, if there is any, with all that is by node in the order of the time loop's arrays. Collective. */
+    NoiseChoice
+    noise_on(const FusedSteps::Domain &domain, const Problem &problem, const LevelSource &discretization, const SemiDiscreteSystem &system)
+    {
+      if (!problem.has_noise())
+        return {};
+      const std::size_t         n = domain.unknowns.size(), n_nodes = domain.own_nodes.size(), n_fields = problem.fields().size();
+      const auto                dimension = static_cast<unsigned int>(discretization.dimension());
+      const std::vector<double> places    = places_of_unknowns(domain, discretization);
+      NoiseChoice               result    = problem.library_noise(static_cast<unsigned int>(n), {places.data(), dimension, 0.});
+      const std::size_t         n_values  = result.n_by_node();
+      std::vector<double>       of_unknowns(n_values > 0 ? *result.by_node : std::vector<double>()); // then three coordinates and the mass
+      of_unknowns.resize((n_values + 4) * n);
+      for (std::size_t i = 0; i < n; ++i)
+        {
+          for (unsigned int d = 0; d < dimension; ++d)
+            of_unknowns[(n_values + d) * n + i] = places[i * dimension + d];
+          of_unknowns[(n_values + 3) * n + i] = system.lumped_mass.begin()[domain.unknowns[i] * n_fields]; // the same of all fields
+        }
+      const std::vector<double> values = at_own_nodes(domain, of_unknowns, n_values + 4, system.load.get_mpi_communicator());
+      const auto                array  = [&](std::size_t p) { return values.begin() + static_cast<std::ptrdiff_t>(p * n_nodes); };
+      std::vector<RoundedPlace> rounded_places;
+      for (std::size_t i = 0; i < n_nodes; ++i)
+        rounded_places.push_back(rounded({array(n_values)[i], array(n_values + 1)[i], array(n_values + 2)[i]}));
+      if (n_values > 0)
+        result.by_node = std::make_shared<const std::vector<double>>(array(0), array(n_values));
+      result.mass   = std::make_shared<const std::vector<double>>(array(n_values + 3), array(n_values + 4));
+      result.places = std::make_shared<const std::vector<RoundedPlace>>(std::move(rounded_places));
       return result;
     }
 
     StepperOptions options_for(const KineticsChoice         &kinetics,
+                               const NoiseChoice            &noise,
                                const Problem                &problem,
                                const Growth                 &growth,
                                const TimeParameters         &time,
@@ -102,6 +151,7 @@ namespace leopard
       options.n_beside   = linear.runs_at_a_time;
       options.cycle      = linear.multigrid.options.cycle;
       options.kinetics   = kinetics;
+      options.noise      = noise;
       options.growth     = growth.uniform();
       options.diffusion  = problem.proportional_diffusion();
       options.stepping   = time.stepping_to_end();
@@ -197,8 +247,6 @@ namespace leopard
   std::string
   FusedSteps::why_not(const Problem &problem, const TimeParameters &time, const NewtonParameters &newton, const LinearSolverParameters &linear)
   {
-    if (problem.has_noise())
-      return "it knows no noise";
     if (problem.transport() != nullptr)
       return "it knows no cross-diffusion and advection";
     if (!problem.quasi_stationary().empty())
@@ -222,6 +270,8 @@ namespace leopard
       return "of the expressions of 'Turing/Kinetics'" +
              std::string(problem.has_boundary_conditions() || problem.has_sources_or_fluxes() ? " with sources and boundary conditions" : "") + ": " +
              reason;
+    if (const std::string reason = problem.library_noise().why_not(); !reason.empty())
+      return "of the expressions of 'Turing/Noise ...': " + reason;
     for (unsigned int c = 0; c < problem.fields().size(); ++c)
       if (problem.absorption(c) != 0.)
         return "it knows no absorption";
@@ -294,10 +344,13 @@ namespace leopard
           own_min = std::min(own_min, *std::min_element(m.begin() + i, m.begin() + i + n_fields));
         }
     own_min = dealii::Utilities::MPI::min(own_min, comm);
-    if (dealii::Utilities::MPI::n_mpi_processes(comm) > 1 && kinetics_of(problem)->n_by_node() > 0)
+    if (dealii::Utilities::MPI::n_mpi_processes(comm) > 1 && (kinetics_of(problem)->n_by_node() > 0 || problem.has_noise()))
       why_not = problem.has_boundary_values()
                   ? "with boundary values it does not know several ranks"
-                  : std::string("with ") + (problem.has_sources_or_fluxes() ? "sources or fluxes" : "a reaction that depends on the place") +
+                  : std::string("with ") +
+                      (problem.has_sources_or_fluxes() ? "sources or fluxes"
+                       : problem.has_noise()           ? "noise"
+                                                       : "a reaction that depends on the place") +
                       " it knows several ranks on rectangles and boxes only that are not periodic, with finite differences and constant diffusion";
     else if (problem.has_boundary_values() && !(own_min > 0.))
       why_not =
@@ -350,8 +403,15 @@ namespace leopard
                          const NewtonParameters       &newton,
                          const LinearSolverParameters &linear,
                          double                        step_size)
-    : stepper(
-        make_stepper(domain, options_for(kinetics_on(domain, problem, discretization, system), problem, growth, time, newton, linear, step_size)))
+    : stepper(make_stepper(domain,
+                           options_for(kinetics_on(domain, problem, discretization, system),
+                                       noise_on(domain, problem, discretization, system),
+                                       problem,
+                                       growth,
+                                       time,
+                                       newton,
+                                       linear,
+                                       step_size)))
     , comm(comm_)
     , n_fields(problem.fields().size())
     , unknowns(domain.unknowns)

@@ -123,6 +123,8 @@ namespace leopard
         reason == StopReason::blow_up)
       {
         std::string cause = load_that_fails(stepper.attempted_step_size());
+        if (cause.empty() && problem.has_noise())
+          cause = make_forces(levels[0], control.time, control.step, stepper.attempted_step_size());
         if (cause.empty())
           cause = reaction_that_fails(newton,
                                       implicit_system,
@@ -136,6 +138,7 @@ namespace leopard
           " with step size " + format("%.4g", stepper.attempted_step_size()) + growth_of_solution() +
           (cause.empty() ? std::string("\n  to try: ") +
                              (parameters.adaptive() ? reason == StopReason::blow_up ? "a smaller error tolerance, " : "a larger error tolerance, "
+                              : problem.has_noise() ? "a smaller step, "
                                                     : "a smaller step, 'Time stepping/Step control = error-controlled', ") +
                              (parameters.exponential() ? "the scheme BDF2" : "'Time stepping/Engine = general' with gmres") +
                              "; a solution may blow up in finite time"
@@ -235,6 +238,8 @@ namespace leopard
           implicit_system.reaction(levels[2], rates[1], old_time - control.steps[1]);
         extrapolate_reaction(factors);
       }
+    if (problem.has_noise()) // for the mass balance, likewise
+      make_forces(levels[1], old_time, control.step - 1, control.steps[0]);
     if (const std::string note = told_limit ? "" : what_limits(report); !note.empty())
       {
         told_limit = true;

@@ -4,12 +4,12 @@
 #include "fused_steps.h"
 
 #include <applications/base/log.h>
-#include <applications/base/random_numbers.h>
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/problems/coefficient.h>
 #include <applications/problems/found_value.h>
 #include <applications/problems/problem.h>
+#include <applications/reaction_diffusion/rules/random_numbers.h>
 #include <solvers/base/errors.h>
 #include <solvers/dealii/vector_norm.h>
 
@@ -82,6 +82,7 @@ namespace leopard
 
   void TimeIntegrator::set_noise(const std::vector<double> &nodes, double shortest_edge)
   {
+    using reaction_diffusion::resolution_of_places;
     if (!(shortest_edge >= 10. * resolution_of_places)) // or neighbours would have the same noise
       throw Error(format("'%s/Noise ...' is given, and the shortest edge of the mesh is %.2g: noise tells places apart to %.0e\n  expected: edges of "
                          "%.0e at least, as in another unit of length, or no noise",
@@ -118,11 +119,12 @@ namespace leopard
     }
   } // namespace
 
-  std::string TimeIntegrator::make_forces()
+  std::string TimeIntegrator::make_forces(const HostVector &u_n, double time, long step, double step_size)
   {
+    using namespace reaction_diffusion;
     const unsigned int n_nodes = forces.locally_owned_size() / n_fields, dimension = n_nodes > 0 ? noise_places.size() / n_nodes : 0;
-    const Places       places = {noise_places.data(), dimension, control.time};
-    problem.noise_strength(n_nodes, levels[0].begin(), forces.begin(), places);
+    const Places       places = {noise_places.data(), dimension, time};
+    problem.noise_strength(n_nodes, u_n.begin(), forces.begin(), places);
     for (unsigned int i = 0; i < n_nodes * n_fields; ++i)
       {
         const double mass = system.lumped_mass.begin()[i];
@@ -133,9 +135,9 @@ namespace leopard
           }
         const Point<3> x = point_of(places, i / n_fields);
         forces.begin()[i] *=
-          std::sqrt(mass / control.step_size) * normal_at({x[0], x[1], x[2]}, i % n_fields, static_cast<std::uint64_t>(control.step), problem.seed);
+          std::sqrt(mass / step_size) * normal_at(rounded({x[0], x[1], x[2]}), i % n_fields, static_cast<std::uint64_t>(step), problem.seed);
       }
-    return inspect(forces, n_fields).finite ? "" : "the noise is not finite: that " + not_finite_noise(problem, levels[0], forces, places);
+    return inspect(forces, n_fields).finite ? "" : "the noise is not finite: that " + not_finite_noise(problem, u_n, forces, places);
   }
 
   void TimeIntegrator::start(const HostVector &u)
@@ -313,7 +315,7 @@ namespace leopard
       }
     if (problem.has_noise())
       {
-        if (const std::string failure = make_forces(); !failure.empty())
+        if (const std::string failure = make_forces(levels[0], control.time, control.step, control.step_size); !failure.empty())
           return failure;
         history.add(1., forces);
       }

@@ -197,8 +197,11 @@ namespace leopard
     /** @param reason why the attempts before have failed, empty if there were none. */
     [[noreturn]] void throw_underflow(const std::string &reason) const;
     std::string       growth_of_solution() const;
-    /** forces of the step that begins now. @return why they cannot be taken, or nothing. */
-    std::string make_forces();
+    /**
+     * forces of a step. @param u_n, time where it begins, @param step its number. @return why they cannot be taken, or
+     * nothing.
+     */
+    std::string make_forces(const HostVector &u_n, double time, long step, double step_size);
     /** u becomes SchemeStep::predict() of the levels; a step back interpolates. */
     void extrapolate(const SchemeStep &step, HostVector &u) const;
     /** explicit_rates from rates[0] and rates[1]. */

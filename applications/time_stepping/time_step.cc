@@ -158,13 +158,14 @@ namespace leopard
   {
     FieldInspection values = inspect(u_new, n_fields);
     if (!values.finite || !(values.largest <= parameters.blow_up_factor * std::max(1., start_size)))
-      throw ConvergenceFailure(
-        "the solution blows up in the step from time " + format("%.8g", start) + " with step size " + format("%.4g", step_size) +
-        ": the largest |u| is " + (values.finite ? format("%.3g", values.largest) : "not finite") + ", at the start it was " +
-        format("%.3g", start_size) + "\n  to try: " +
-        (parameters.adaptive() ? "a smaller 'Time stepping/Error tolerance'" : "a smaller step or 'Time stepping/Step control = error-controlled'") +
-        ", if the true solution stays bounded; "
-        "kinetics with saturation; a larger 'Time stepping/Blow-up factor', if such values are right");
+      throw ConvergenceFailure("the solution blows up in the step from time " + format("%.8g", start) + " with step size " +
+                               format("%.4g", step_size) + ": the largest |u| is " + (values.finite ? format("%.3g", values.largest) : "not finite") +
+                               ", at the start it was " + format("%.3g", start_size) + "\n  to try: " +
+                               (parameters.adaptive() ? "a smaller 'Time stepping/Error tolerance'"
+                                : problem.has_noise() ? "a smaller step"
+                                                      : "a smaller step or 'Time stepping/Step control = error-controlled'") +
+                               ", if the true solution stays bounded; "
+                               "kinetics with saturation; a larger 'Time stepping/Blow-up factor', if such values are right");
     for (unsigned int c = 0; c < n_fields; ++c)
       if (parameters.negative_values == "ignore" && may_be_negative[c])
         values.minimum[c] = 0.;

@@ -168,7 +168,154 @@ class Noise(Program):
     def test_bad_input(self):
         self.invalid([(self.file, [setting], says) for setting, says in (
             ("Time stepping/Scheme=BDF2", "'Time stepping/Scheme' is BDF2"), ("Time stepping/Step control=error-controlled", "'Time stepping/Step control' is error-controlled"),
-            ("Mesh/Growth=linear", "'Mesh/Growth"), ("Turing/Noise u=w", "w"), ("Time stepping/Estimate error=true", "whose noise would differ"), ("Time stepping/Engine=fused", "it knows no noise"))])
+            ("Mesh/Growth=linear", "'Mesh/Growth"), ("Turing/Noise u=w", "w"), ("Time stepping/Estimate error=true", "whose noise would differ"))])
         said = self.failed_run(self.file, "Turing/Noise u=1/(x - 1)", says=["the noise is not finite: that of u at (1, 0) and t = 0, where u = 1", ": the expression '1/(x - 1)' of the entry 'Turing/Noise u' is inf"])
         self.assertNotIn("error-controlled", said)
-        self.assertIn("time loop: general, since the fused one cannot be used: it knows no noise", self.leopard(self.file, "Time stepping/End time=0.02"))
+
+
+SPOTS = """set Problem = turing
+subsection Turing
+  set gamma   = 50
+  set Noise u = 0.05
+  set Noise v = 0.04*v
+  set Start from steady state = true
+  set Perturbation = 0.02
+  set Seed = 7
+end
+subsection Mesh
+  set Global refinements = 4
+end
+subsection Time stepping
+  set Scheme       = implicit Euler
+  set Step control = fixed
+  set Step size    = 2e-3
+  set End time     = 0.04
+end
+subsection Linear solver
+  set Method             = gmres
+  set Relative tolerance = 1e-12
+  set Threads            = 2
+end
+subsection Newton
+  set Relative tolerance = 1e-12
+  set Absolute tolerance = 1e-15
+end
+subsection Output
+  set Log every = 1
+end
+"""
+
+
+THREE = SPOTS.replace("""  set gamma   = 50
+  set Noise u = 0.05
+  set Noise v = 0.04*v
+  set Start from steady state = true
+  set Perturbation = 0.02
+""", """  set Kinetics     = expressions
+  set Species      = a, b, c
+  set Reaction a   = b - a
+  set Reaction b   = c - b
+  set Reaction c   = 1 - c*a
+  set Diffusion a  = 1
+  set Diffusion b  = 2
+  set Diffusion c  = 3
+  set gamma        = 1
+  set Noise a      = 0.1
+  set Noise b      = 0.1*c
+  set Steady state = none
+  set Initial value a = 1
+""")
+
+
+class NoiseInTheFusedLoop(Program):
+    """The same random numbers, in a time loop of its own: files without a linear solver of their own are done by it."""
+
+    def run_spots(self, name, *settings, engine="fused", text=SPOTS, **options):
+        """What statistics says of the fields after each step."""
+        free = ["Linear solver/Method=automatic"] if engine == "fused" else []
+        self.leopard(self.write(f"{name}.prm", text), *free, f"Time stepping/Engine={engine}", *settings, **options)
+        self.assertIn(f"time loop: {engine}", self.log(name))
+        return self.rows(name)
+
+    def rows(self, name):
+        columns, rows = self.statistics(name)
+        at = [i for i, column in enumerate(columns) if column.startswith(("minimum of", "maximum of", "mean of", "total mass of", "rate of change"))]
+        self.assertGreaterEqual(len(at), 9)
+        return [[row[i] for i in at] for row in rows]
+
+    def assert_same(self, found, expected, what, delta=1e-8):
+        self.assertEqual(len(found), len(expected), what)
+        for one, other in zip(found, expected):
+            for a, b in zip(one, other):
+                self.assertAlmostEqual(a, b, delta=delta * max(1, abs(b)), msg=what)
+
+    def test_is_that_of_the_general_loop(self):
+        picture = self.write("half.csv", "0.25, 1\n0.5, 0.75\n")
+        self.leopard(self.write("still.prm", SPOTS), "Turing/Noise u=", "Turing/Noise v=", "Linear solver/Method=automatic")
+        still = self.rows("still")
+        for i, (text, more) in enumerate((
+                (SPOTS, []),
+                (SPOTS, ["Discretization/Method=finite elements", "Mesh/Domain=ball", "Mesh/Global refinements=3"]),
+                (SPOTS, ["Discretization/Method=finite elements", "Mesh/Domain=sphere", "Mesh/Global refinements=2"]),
+                (SPOTS, ["Mesh/Periodic=x, y"]),
+                (SPOTS, ["Dimension=3", "Mesh/Global refinements=2"]),
+                (SPOTS, ["Turing/Noise u=0.05*(1 + x)*u*exp(-10*t)", "Turing/Noise v=if(y < 0.5, 0.03, 0)*sqrt(u*v)"]),
+                (SPOTS, [f"Turing/Images=half: {picture}", "Turing/Noise u=0.1*half", "Turing/gamma=50*(1 + half)", "Turing/Noise v="]),
+                (SPOTS, ["Turing/Source u=sin(3*x)*exp(-t)", "Turing/Boundary values u=0: 1", "Turing/Boundary values v=0: 1 + t"]),
+                (THREE, []))):
+            fused, general = self.run_spots(f"fused_{i}", *more, text=text), self.run_spots(f"general_{i}", *more, engine="general", text=text)
+            self.assertEqual(len(fused), 20)
+            self.assert_same(fused, general, more, 1e-7)
+            if i == 0:
+                self.assertGreater(max(abs(a - b) for a, b in zip(fused[-1], still[-1])), 1e-2)
+
+    def test_mass_balance(self):
+        for more in ([], ["Discretization/Method=finite elements", "Turing/Noise u=0.1*u*(1 + x)"]):
+            self.run_spots("balance", *more)
+            for field in "uv":
+                self.assertLess(max(map(abs, self.column("balance", f"mass balance of {field}"))), 1e-8)
+
+    def test_does_not_depend_on_threads_ranks_or_a_stop(self):
+        whole = self.run_spots("whole")
+        large = ["Mesh/Global refinements=7", "Time stepping/End time=0.006"]  # smaller ones have one thread
+        one, two = (self.run_spots("threads", *large, f"Linear solver/Threads={n}") for n in (1, 2))
+        self.assertIn("time loop: fused, 2 host threads", self.log("threads"))
+        self.assert_same(two, one, "threads")
+        for ranks in (2, 3):
+            self.assert_same(self.run_spots("ranks", ranks=ranks), whole, f"{ranks} ranks")
+        # in its middle, and in both loops by turns
+        for first, second in (("fused", "fused"), ("fused", "general"), ("general", "fused")):
+            self.run_spots("parts", "Time stepping/End time=0.02", engine=first)
+            self.assert_same(self.run_spots("parts", engine=second, options=["--resume"]), whole, f"{first}, then {second}", 1e-7)
+        other = self.run_spots("other", "Turing/Seed=8")
+        for a, b in zip(other[-1], whole[-1]):
+            self.assertGreater(abs(a - b), 1e-6)
+
+    def test_many_steps_a_call(self):
+        """Steps that nobody looks at are the same ones, and the mass balance is that of the last."""
+        whole = self.run_spots("whole")
+        few = self.run_spots("few", "Output/Log every=7")
+        self.assert_same(few[-1:], whole[-1:], "the last step")
+        self.assertLess(max(map(abs, self.column("few", "mass balance of u"))), 1e-8)
+
+    def test_what_it_does_not_know_is_said(self):
+        file = self.write("said.prm", SPOTS)
+        free = ["Linear solver/Method=automatic", "Time stepping/End time=0.004"]
+        why = "time loop: general, since the fused one cannot be used: "
+        said = self.leopard(file, *free, "Discretization/Method=finite elements", ranks=2)
+        self.assertIn(why + "with noise it knows several ranks on rectangles and boxes only", said)
+        long = " + ".join(f"sin({k}*u)^2" for k in range(1, 150))
+        self.assertIn(why + "of the expressions of 'Turing/Noise ...': they have ", self.leopard(file, *free, f"Turing/Noise u=({long})/1000"))
+        refused = self.leopard(file, *free, "Time stepping/Engine=fused", f"Turing/Noise u=({long})/1000", fails=True)
+        self.assertIn("of the expressions of 'Turing/Noise ...': they have ", refused)
+
+    def test_bad_input(self):
+        file = self.write("bad.prm", SPOTS)
+        free = ["Linear solver/Method=automatic", "Time stepping/Engine=fused"]
+        for expression, words in (("1/(x - 1)", "the noise is not finite: that of u at (1, 0) and t = 0, where u = "), ("sqrt(0.011 - t)", "t = 0.012, where u = ")):
+            message = self.failed_run(file, *free, f"Turing/Noise u={expression}", says=[words, f": the expression '{expression}' of the entry 'Turing/Noise u' is ", "in the step from time "])
+            self.assertNotIn("error-controlled", message)
+        self.assertEqual(self.checkpoints("bad")[-1:], [6], "the last good state")
+        self.assertIn("noise tells places apart to 1e-09", self.leopard(file, *free, "Mesh/Upper corner=2e-8", fails=True))
+        self.invalid([(file, free + [setting], says) for setting, says in (
+            ("Time stepping/Scheme=BDF2", "'Time stepping/Scheme' is BDF2"), ("Time stepping/Step control=error-controlled", "'Time stepping/Step control' is error-controlled"))])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nothing is allocated in a time step: this program's operator new counts.
 #include "../count_allocations.h"
-#include "reaction_diffusion_test.h"
+#include "noise_on.h"
 
 #include <cstdint>
 
@@ -10,12 +10,14 @@ namespace leopard::reaction_diffusion
   namespace
   {
     /** Some steps, then some whose allocations are counted. */
-    void expect_no_allocation(StepperOptions options, const std::string &what)
+    void expect_no_allocation(StepperOptions options, const std::string &what, bool with_noise = false)
     {
       NodeGrid grid;
-      grid.n                     = {110, 80, 1}; // large enough for several threads
-      grid.spacing               = {1. / 109., 1. / 109., 1.};
-      options.n_threads          = 3;
+      grid.n            = {110, 80, 1}; // large enough for several threads
+      grid.spacing      = {1. / 109., 1. / 109., 1.};
+      options.n_threads = 3;
+      if (with_noise)
+        options.noise = multiplicative_noise(noise_on(grid, {}));
       options.stepping.step_size = 1e-5;
       std::vector<double> u(options.diffusion.size() * grid.n_nodes(), 0.9);
       for (long i = 0; i < grid.n_nodes(); ++i)
@@ -60,6 +62,9 @@ namespace leopard::reaction_diffusion
         options.stepping.bound_fraction   = 0.9;
         expect_no_allocation(options, "at the asynchronous bound");
         options.stepping.bound_fraction = 0.;
+        options.stepping.scheme         = Scheme::implicit_euler;
+        expect_no_allocation(options, "noise", true);
+        options.stepping.scheme = Scheme::bdf2;
         for (const std::uint16_t n : {1, 2, 3, 4})
           {
             options.kinetics = {"expressions", {}, 10., logistic(n)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time loop of reaction-diffusion systems with its grid shared out over ranks, against the same on one.
-#include "../reaction_diffusion/reaction_diffusion_test.h"
+#include "../reaction_diffusion/noise_on.h"
 #include "../solvers_distributed/ranks_test.h"
 
 #include <applications/reaction_diffusion_mpi/make_grid_slabs.h>
@@ -21,13 +21,26 @@ namespace leopard::reaction_diffusion
     }
 
     /** The rank's part of fields on the whole grid. */
-    Vector own_part(const GridSlabs &slabs, const Vector &whole)
+    template <typename Number>
+    std::vector<Number> own_part(const GridSlabs &slabs, const std::vector<Number> &whole)
     {
       const long plane = slabs.grid.is_flat() ? slabs.grid.n[0] : static_cast<long>(slabs.grid.n[0]) * slabs.grid.n[1], n = slabs.grid.n_nodes();
-      Vector     part;
+      std::vector<Number> part;
       for (long field = 0; field < static_cast<long>(whole.size()) / n; ++field)
         part.insert(
           part.end(), whole.begin() + field * n + slabs.first() * plane, whole.begin() + field * n + (slabs.first() + slabs.n_own()) * plane);
+      return part;
+    }
+
+    NoiseChoice own_part(const GridSlabs &slabs, const NoiseChoice &whole)
+    {
+      NoiseChoice part = whole;
+      if (!whole.acts())
+        return part;
+      part.places = std::make_shared<const std::vector<RoundedPlace>>(own_part(slabs, *whole.places));
+      part.mass   = std::make_shared<const Vector>(own_part(slabs, *whole.mass));
+      if (whole.by_node != nullptr)
+        part.by_node = std::make_shared<const Vector>(own_part(slabs, *whole.by_node));
       return part;
     }
 
@@ -58,6 +71,7 @@ namespace leopard::reaction_diffusion
         on_host.backend        = Backend::host;
         const Vector whole     = solution_at(grid, on_host, initial, time, &whole_totals);
 
+        options.noise = own_part(*slabs, options.noise);
         Stepper      stepper(grid, options, slabs);
         const Vector mine = own_part(*slabs, initial);
         ASSERT_EQ(stepper.n_nodes() * stepper.n_species(), static_cast<long>(mine.size()));
@@ -110,6 +124,21 @@ namespace leopard::reaction_diffusion
             local_iterations = 4 - local_iterations;
           }
       }
+  }
+
+  TEST_P(GridSlabsTest, NoiseIsThatOfOneRank)
+  {
+    for (const std::array<int, 3> n : {std::array<int, 3>{34, 132, 1}, {15, 9, 35}})
+      for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
+        {
+          const NodeGrid grid            = grid_of(n);
+          StepperOptions options         = fixed_steps(GetParam(), Scheme::implicit_euler, 2e-4);
+          options.stepping.linear_method = method;
+          options.stepping.newton_floor  = 1e-13;
+          options.noise                  = multiplicative_noise(noise_on(grid, {}));
+          compare(
+            grid, options, smooth_fields(grid), 8e-4, 1e-9, std::to_string(n[2]) + " planes, method " + std::to_string(static_cast<int>(method)));
+        }
   }
 
   TEST_P(GridSlabsTest, ErrorControlledStepsAreThoseOfOneRank)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time loop of reaction-diffusion systems on a mesh that ranks share, against the same on one.
+#include "../reaction_diffusion/noise_on.h"
 #include "../reaction_diffusion/triangles.h"
 #include "../solvers_distributed/ranks_test.h"
 
@@ -574,5 +575,17 @@ namespace leopard::reaction_diffusion
     const auto ranks = std::make_shared<MeshRanks>(make_levels(mesh.laplacian), true, 1., 0., 0, 2, nullptr);
     EXPECT_THROW(Stepper(mesh.laplacian, fixed_steps(Backend::reference, Scheme::bdf2, 1e-3), ranks), InvalidInput);
     EXPECT_THROW(Stepper(Triangles(6, 0.1, 6).laplacian, fixed_steps(Backend::host, Scheme::bdf2, 1e-3), ranks), InvalidInput);
+    StepperOptions    with_noise = fixed_steps(Backend::host, Scheme::implicit_euler, 1e-3);
+    const std::size_t n          = mesh.nodes.size();
+    with_noise.noise             = noise_at(constant_strengths(2, {0.1, 0.1}), Vector(2 * n), 2, Vector(n, 1.));
+    try
+      {
+        Stepper(mesh.laplacian, with_noise, ranks);
+        ADD_FAILURE();
+      }
+    catch (const InvalidInput &error)
+      {
+        EXPECT_NE(std::string(error.what()).find("there is noise and ranks share a mesh"), std::string::npos) << error.what();
+      }
   }
 } // namespace leopard::reaction_diffusion

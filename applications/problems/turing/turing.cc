@@ -2,9 +2,9 @@
 #include "turing.h"
 
 #include <applications/base/number_or_expression.h>
-#include <applications/base/random_numbers.h>
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 #include <applications/reaction_diffusion/kinetics/split_tape.h>
+#include <applications/reaction_diffusion/rules/noise.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/words.h>
 
@@ -447,16 +447,25 @@ namespace leopard
     for (std::size_t i = 0; i < coefficients.size(); ++i) // those of the place alone are looked at before the run
       if (coefficients[i].depends_on_time())
         factor = product(one_where_allowed(*coefficients[i].compiled(), least_values[i]), factor, 0);
-    const ExpressionTape tape = product(factor, kinetics->tape(), n_species);
-    std::vector<bool>    is_given(n_species, false);
-    is_given.resize(n_species + n_places, true);
+    const AtNodes  parts = split_at_nodes(product(factor, kinetics->tape(), n_species), n_nodes, nodes);
+    KineticsChoice choice{"expressions", {}, 1., rates != nullptr ? with_rates(parts.rest, n_species, *rates) : parts.rest};
+    choice.n_further_inputs = choice.expressions.n_inputs - n_species;
+    auto by_node            = std::make_shared<std::vector<double>>(parts.by_node);
+    if (n_nodes > 0)
+      by_node->insert(by_node->end(), values_of_rates, values_of_rates + (choice.n_by_node() * n_nodes - parts.by_node.size()));
+    choice.by_node = by_node;
+    return choice;
+  }
+
+  Turing::AtNodes Turing::split_at_nodes(const reaction_diffusion::ExpressionTape &tape, unsigned int n_nodes, const Places &nodes) const
+  {
+    const std::size_t n_species = species.size();
+    std::vector<bool> is_given(n_species, false);
+    is_given.resize(tape.n_inputs, true);
     is_given[n_species + 3]    = false; // the time, the fourth of names_of_places()
-    const SplitTape   parts    = split(tape, is_given);
+    const auto        parts    = reaction_diffusion::split(tape, is_given);
     const std::size_t n_values = parts.given.outputs.size();
-    KineticsChoice    choice{"expressions", {}, 1., rates != nullptr ? with_rates(parts.rest, n_species, *rates) : parts.rest};
-    choice.n_further_inputs     = choice.expressions.n_inputs - n_species;
-    const std::size_t n_by_node = choice.n_by_node();
-    auto              by_node   = std::make_shared<std::vector<double>>(n_by_node * n_nodes);
+    AtNodes           result{parts.rest, std::vector<double>(n_values * n_nodes)};
 
     std::vector<double> inputs(tape.n_inputs, 0.), values(n_values);
     for (std::size_t i = 0; i < n_nodes && n_values > 0; ++i)
@@ -464,12 +473,20 @@ namespace leopard
         evaluate_places(point_of(nodes, i), 0., pictures.get(), inputs.data() + n_species);
         parts.given.evaluate(1, inputs.data(), values.data());
         for (std::size_t p = 0; p < n_values; ++p)
-          (*by_node)[p * n_nodes + i] = values[p];
+          result.by_node[p * n_nodes + i] = values[p];
       }
-    if (n_nodes > 0)
-      std::copy_n(values_of_rates, (n_by_node - n_values) * n_nodes, by_node->begin() + static_cast<std::ptrdiff_t>(n_values * n_nodes));
-    choice.by_node = by_node;
-    return choice;
+    return result;
+  }
+
+  reaction_diffusion::NoiseChoice Turing::library_noise(unsigned int n_nodes, const Places &nodes) const
+  {
+    if (noise == nullptr)
+      return {};
+    if (!noise->depends_on_place())
+      return {noise->value_tape(), 0, seed};
+    AtNodes    parts     = split_at_nodes(noise->value_tape(), n_nodes, nodes);
+    const auto n_further = static_cast<unsigned int>(parts.rest.n_inputs - species.size());
+    return {parts.rest, n_further, seed, std::make_shared<const std::vector<double>>(std::move(parts.by_node))};
   }
 
   ManufacturedSolution Turing::manufactured() const
@@ -534,6 +551,7 @@ namespace leopard
 
   double Turing::perturbed(unsigned int c, const dealii::Point<3> &x, double value) const
   {
-    return perturbation == 0. || is_quasi_stationary(c) ? value : value * (1. + perturbation * uniform_at({x[0], x[1], x[2]}, c, seed));
+    using namespace reaction_diffusion;
+    return perturbation == 0. || is_quasi_stationary(c) ? value : value * (1. + perturbation * uniform_at(rounded({x[0], x[1], x[2]}), c, seed));
   }
 } // namespace leopard

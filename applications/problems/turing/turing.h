@@ -70,6 +70,8 @@ namespace leopard
                                                                        const reaction_diffusion::FurtherRates *rates   = nullptr,
                                                                        const double                           *values  = nullptr) const override;
 
+    reaction_diffusion::NoiseChoice library_noise(unsigned int n_nodes = 0, const Places &nodes = {}) const override;
+
   protected:
     std::string entry_for(const std::string &what, const std::string &field) const override { return what + " " + field; }
 
@@ -89,6 +91,15 @@ namespace leopard
     void      read_transport(dealii::ParameterHandler &prm);
     void      read_quasi_stationary(dealii::ParameterHandler &prm);
     void      read_steady_state(dealii::ParameterHandler &prm);
+
+    /** What of a program is computed at the nodes once, and what is left of it. */
+    struct AtNodes
+    {
+      reaction_diffusion::ExpressionTape rest;    ///< inputs: the species, the time, the values by node
+      std::vector<double>                by_node; ///< as of KineticsChoice
+    };
+    /** @param tape its inputs are the species and names_of_places(). */
+    AtNodes split_at_nodes(const reaction_diffusion::ExpressionTape &tape, unsigned int n_nodes, const Places &nodes) const;
 
     /** library_kinetics() as expressions that know place and time. */
     reaction_diffusion::KineticsChoice

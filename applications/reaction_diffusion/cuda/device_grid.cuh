@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "device_noise.cuh"
 #include "grid_multigrid.cuh"
 #include "time_loop_graph.cuh"
 
@@ -20,14 +21,16 @@ namespace leopard::reaction_diffusion
     static constexpr int         n_fields   = 5; ///< with GraphState::spare
     static constexpr const char *level_name = "grids";
 
-    /** @param grid of all ranks, @param slabs_ null: one rank. */
+    /** @param grid of all ranks, @param slabs_ null: one rank, @param noise_ null: none. */
     DeviceGrid(const NodeGrid             &grid,
                const StepperOptions       &options,
                const NodeSystem<Kinetics> &system_,
                bool                        with_multigrid,
                GraphState                 *state,
-               GridSlabs                  *slabs_)
+               GridSlabs                  *slabs_,
+               const DeviceNoise<2>       *noise_)
       : slabs(slabs_)
+      , noise(noise_)
       , system(system_)
       , flat(grid.is_flat())
       , own_grid(slabs != nullptr ? slabs->own_grid() : grid)
@@ -86,7 +89,12 @@ namespace leopard::reaction_diffusion
         device::copy_to_host(u + c * n, values + c * view.stride, n * sizeof(double));
     }
 
-    void predict(cudaStream_t stream) override { evaluate_grid<Kinetics, true><<<sums.n_blocks, grid_threads, 0, stream>>>(view, system); }
+    void predict(cudaStream_t stream) override
+    {
+      if (noise != nullptr)
+        noise->set(stream, view.state, {n, 1, view.stride, nullptr});
+      evaluate_grid<Kinetics, true><<<sums.n_blocks, grid_threads, 0, stream>>>(view, system);
+    }
     void correct(cudaStream_t stream) override { evaluate_grid<Kinetics, false><<<sums.n_blocks, grid_threads, 0, stream>>>(view, system); }
 
     /** Several ranks: no corrections. */
@@ -163,6 +171,7 @@ namespace leopard::reaction_diffusion
     double *corrections() { return reinterpret_cast<double *>(correction.data()); }
 
     GridSlabs *const                         slabs; ///< or null
+    const DeviceNoise<2> *const              noise; ///< or null
     const NodeSystem<Kinetics>               system;
     const bool                               flat;
     const NodeGrid                           own_grid;

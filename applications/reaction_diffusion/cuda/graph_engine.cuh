@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "device_noise.cuh"
 #include "time_loop_graph.cuh"
 
 #include <applications/reaction_diffusion/engine.h>
@@ -29,6 +30,8 @@ namespace leopard::reaction_diffusion
   template <typename Kinetics, template <typename> class Domain>
   class GraphEngine : public Engine
   {
+    static constexpr int N = Kinetics::n_species;
+
   public:
     /** @param whole, ranks_ as the domain takes them; ranks_ null: one rank. */
     template <typename Whole, typename OfRanks>
@@ -39,7 +42,14 @@ namespace leopard::reaction_diffusion
       , cycle(options.cycle)
       , on_device(kinetics)
       , state(1)
-      , domain(whole, options, make_node_system(on_device.kinetics, options), with_multigrid, state.data(), ranks_.get())
+      , noise(options.noise.acts() ? std::make_unique<const DeviceNoise<N>>(options.noise) : nullptr)
+      , domain(whole,
+               options,
+               make_node_system(on_device.kinetics, options, noise != nullptr ? noise->increments() : nullptr),
+               with_multigrid,
+               state.data(),
+               ranks_.get(),
+               noise.get())
     {
       GraphState initial{};
       for (std::size_t f = 0; f < fields.size(); ++f)
@@ -91,6 +101,7 @@ namespace leopard::reaction_diffusion
     const CycleType                                               cycle;
     const KineticsOnDevice<Kinetics>                              on_device;
     const device::Array<GraphState>                               state;
+    const std::unique_ptr<const DeviceNoise<N>>                   noise; ///< or null
     Domain<Kinetics>                                              domain;
     std::array<device::Array<double>, Domain<Kinetics>::n_fields> fields;
     TimeLoopGraph                                                 loop;

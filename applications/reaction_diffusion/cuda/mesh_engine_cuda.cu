@@ -31,14 +31,16 @@ namespace leopard::reaction_diffusion
       static constexpr int         n_fields   = 4;
       static constexpr const char *level_name = "levels";
 
-      /** @param meshes as make_levels() makes them. @param ranks null: one rank. */
+      /** @param meshes as make_levels() makes them. @param ranks null: one rank. @param noise_ null: none. */
       DeviceMesh(const std::vector<MeshLevel> &meshes,
                  const StepperOptions         &options,
                  const NodeSystem<Kinetics>   &system_,
                  bool                          with_multigrid,
                  GraphState                   *state,
-                 const MeshRanks              *ranks)
+                 const MeshRanks              *ranks,
+                 const DeviceNoise<N>         *noise_)
         : system(system_)
+        , noise(noise_)
         , local_iterations(options.local_iterations)
         , cycle_type(options.cycle)
         , levels(make_device_levels(meshes, state, ranks))
@@ -90,6 +92,8 @@ namespace leopard::reaction_diffusion
 
       void predict(cudaStream_t stream) override
       {
+        if (noise != nullptr)
+          noise->set(stream, view.state, {view.n, N, 1, view.row});
         update_mesh<Kinetics, true><<<n_parts, grid_threads, 0, stream>>>(view);
         fine.ghosts.update_at(&view.state->newest);
         evaluate_mesh<Kinetics><<<n_parts, mesh_threads, 0, stream>>>(view, system);
@@ -267,6 +271,7 @@ namespace leopard::reaction_diffusion
       }
 
       const NodeSystem<Kinetics>                system;
+      const DeviceNoise<N> *const               noise; ///< or null
       const int                                 local_iterations;
       const CycleType                           cycle_type;
       const std::vector<std::unique_ptr<Level>> levels;

@@ -19,7 +19,9 @@ namespace leopard::reaction_diffusion
     public:
       ReferenceEngine(const MeshLaplacian &mesh_, const StepperOptions &options, const Kinetics &kinetics)
         : mesh(mesh_)
-        , system(make_node_system(kinetics, options))
+        , noise(make_node_noise<N>(options.noise))
+        , increments(N * options.noise.n_nodes())
+        , system(make_node_system(kinetics, options, increments.empty() ? nullptr : increments.data()))
         , n(mesh.n_nodes())
         , rhs(N * n)
         , blocks(n * N * N)
@@ -43,6 +45,13 @@ namespace leopard::reaction_diffusion
               get_levels(c, slots, levels);
               for (long i = 0; i < N * n; ++i)
                 u[i] = typename NodeSystem<Kinetics>::Scheme(c).predict(levels, i);
+              for (long i = 0; i < n && !increments.empty(); ++i)
+                {
+                  double u_n[N];
+                  for (int s = 0; s < N; ++s)
+                    u_n[s] = levels[0][s * n + i];
+                  noise.set(c, static_cast<int>(i), u_n, increments.data());
+                }
             }
           else
             {
@@ -117,6 +126,8 @@ namespace leopard::reaction_diffusion
       }
 
       const MeshLaplacian                          mesh;
+      const NodeNoise<N>                           noise;
+      std::vector<double>                          increments; ///< see NodeSystem; empty without noise
       const NodeSystem<Kinetics>                   system;
       const long                                   n;
       Engine::Slots                                slots;

@@ -37,7 +37,9 @@ namespace leopard::reaction_diffusion
     HostEngine(const Levels &levels, const StepperOptions &options_, const Kinetics &kinetics, const std::shared_ptr<OfRanks> &ranks_)
       : options(options_)
       , ranks(ranks_)
-      , domain(levels, make_node_system(kinetics, options_), options_, ranks_.get())
+      , noise(make_node_noise<N>(options.noise))
+      , increments(N * options.noise.n_nodes())
+      , domain(levels, make_node_system(kinetics, options_, increments.empty() ? nullptr : increments.data()), options_, ranks_.get())
       , fine(*domain.levels[0])
       , multigrid(options_.cycle)
       , partial_sums(fine.n_pieces())
@@ -88,6 +90,13 @@ namespace leopard::reaction_diffusion
       get_levels(c, slots, old);
       const Scheme scheme(c);
       for_entries([&](long i) { u[i] = scheme.predict(old, i); });
+      if (!increments.empty())
+        fine.for_nodes([&](const auto &node, int /*piece*/) {
+          double u_n[N];
+          for (int s = 0; s < N; ++s)
+            u_n[s] = old[0][node.entry(s)];
+          noise.set(c, node.row().node, u_n, increments.data());
+        });
     }
 
     /** J d = -G, u += d. */
@@ -178,6 +187,8 @@ namespace leopard::reaction_diffusion
 
     const StepperOptions            options;
     const std::shared_ptr<Ranks>    ranks; ///< or null
+    const NodeNoise<N>              noise;
+    std::vector<double>             increments; ///< see NodeSystem; empty without noise
     Domain<Kinetics>                domain;
     Level                          &fine;
     HostMultigrid<Domain<Kinetics>> multigrid;

@@ -17,6 +17,9 @@ namespace leopard::reaction_diffusion
     bool     explicit_reaction; ///< the Jacobian has no derivatives of the reaction
     double   omega;
 
+    const double *increments = nullptr; ///< of noise in this step, NodeNoise::set(); null: none. Memory of whoever reads it
+    long          n_nodes    = 0;       ///< from one field to the next there
+
     /** Coefficients of the present attempt. */
     struct Scheme : SchemeCoefficients
     {
@@ -164,6 +167,8 @@ namespace leopard::reaction_diffusion
           for (int l = 1; l < n_levels - 1; ++l)
             if (s.history[l] != 0.)
               old[c] += s.history[l] * levels[l][c];
+          if (increments != nullptr)
+            old[c] += increments[c * n_nodes + row.node];
           g[c] = u[c] - old[c] - s.implicit * (diffusion[c] * laplace[c] + r[c]);
         }
       if (s.explicit_reaction && !s.predicting)
@@ -294,14 +299,17 @@ namespace leopard::reaction_diffusion
     }
   };
 
+  /** @param increments see NodeSystem; null where there is no noise. */
   template <typename Kinetics, typename Options>
-  NodeSystem<Kinetics> make_node_system(const Kinetics &kinetics, const Options &options)
+  NodeSystem<Kinetics> make_node_system(const Kinetics &kinetics, const Options &options, const double *increments = nullptr)
   {
     NodeSystem<Kinetics> system{};
     system.kinetics          = kinetics;
     system.gamma             = options.kinetics.gamma;
     system.explicit_reaction = has_explicit_reaction(options.stepping.scheme);
     system.omega             = options.stepping.omega;
+    system.increments        = increments;
+    system.n_nodes           = options.noise.n_nodes();
     for (int c = 0; c < Kinetics::n_species; ++c)
       system.diffusion[c] = options.diffusion[c];
     return system;
