@@ -159,10 +159,19 @@ namespace leopard
     try
       {
         result = solve_scaled(x, b, target);
-        if (result.converged || target.relative_tolerance == 0. || result.at_rounding) // which is as much as double has
+        if (result.converged || target.relative_tolerance == 0. || result.at_rounding || // which is as much as double has
+            result.n_iterations >= target.max_iterations)
           return result;
         why = format("after %d iterations the residual is %.3e", result.n_iterations, result.final_residual) +
               (result.ill_conditioned ? ", and the matrix is too ill-conditioned for it" : "");
+      }
+    catch (const FailureInSingle &failure)
+      {
+        if (failure.n_iterations >= target.max_iterations)
+          throw;
+        result.n_iterations = failure.n_iterations;
+        why                 = failure.what();
+        x                   = first_guess;
       }
     catch (const ConvergenceFailure &failure)
       {
@@ -173,7 +182,9 @@ namespace leopard
     make_in_double(why);
     seconds += timer.wall_time();
     n_in_single = result.n_iterations;
-    result      = solve_scaled(x, b, target);
+    LinearTarget rest(target);
+    rest.max_iterations -= n_in_single;
+    result = solve_scaled(x, b, rest);
     result.n_iterations += n_in_single;
     return result;
   }

@@ -44,9 +44,16 @@ namespace leopard
 
   // Kernels of one thread or one thread block, between kernels over vectors, whose thread blocks write parts of sums.
 
-  static __global__ void begin_solve(KrylovState *state, const __grid_constant__ KrylovState initial)
+  static __global__ void set_limit(int *limit, int most_iterations)
   {
-    *state = initial;
+    *limit = most_iterations;
+  }
+
+  /** @param limit of this solve. */
+  static __global__ void begin_solve(KrylovState *state, const __grid_constant__ KrylovState initial, const int *limit)
+  {
+    *state                = initial;
+    state->max_iterations = min(initial.max_iterations, *limit);
   }
 
   static __global__ void __launch_bounds__(krylov_threads) choose_scale(KrylovState *state, const double *parts, int n_parts)
@@ -168,7 +175,8 @@ namespace leopard
       record();
     }
 
-    KrylovResult solve(Number *user_x, const Number *user_b) override
+    using KrylovSolver<Number>::solve;
+    KrylovResult solve(Number *user_x, const Number *user_b, int most_iterations) override
     {
       KrylovState result = initial;
       if (n == 0)
@@ -179,6 +187,7 @@ namespace leopard
       const std::size_t n_bytes = n * sizeof(Number);
       device::copy_on_device(x.data(), user_x, n_bytes);
       device::copy_on_device(b.data(), user_b, n_bytes);
+      set_limit<<<1, 1>>>(limit.data(), most_iterations);
       graph.launch();
       device::copy_on_device(user_x, x.data(), n_bytes);
       device::sleep_until_done();
@@ -208,6 +217,7 @@ namespace leopard
       , history(options.keep_history ? std::min(options.max_iterations, 1 << 20) : 0)
       , initial(initial_of(options, history))
       , state(std::vector<State>{state_})
+      , limit(1)
       , parts(static_cast<std::size_t>(n_blocks) * n_sums)
       , x(zeros(n))
       , b(zeros(n))
@@ -257,7 +267,7 @@ namespace leopard
       const cudaGraph_t whole = graph.begin();
       const auto        more  = ConditionalGraph::new_condition(whole);
       cudaGraphNode_t   node  = ConditionalGraph::record(whole, nullptr, [&] {
-        begin_solve<<<1, 1>>>(common(), initial);
+        begin_solve<<<1, 1>>>(common(), initial, limit.data());
         find_largest<<<n_blocks, krylov_threads>>>(A.view(), x.data(), b.data(), parts.data());
         choose_scale<<<1, krylov_threads>>>(common(), parts.data(), n_blocks);
         queue_check(more);
@@ -283,6 +293,7 @@ namespace leopard
     device::Array<double>               history; ///< if it is kept, of max_iterations steps
     const KrylovState                   initial;
     device::Array<State>                state;
+    device::Array<int>                  limit; ///< of the iterations of a solve, beside that of the options
     device::Array<double>               parts;
     device::Array<Number>               x, b;
     device::Array<Number>               r, e; ///< residual and correction, in units of the scale; e is zero between solves

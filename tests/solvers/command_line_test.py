@@ -368,6 +368,10 @@ class Solving(Program):
         self.assertRegex(said, "corrections of 7, 7, 7")
         said = self.run_it(*common, "--method", "cg", "--preconditioner", "none", "--max-iterations", "20", "--backend", "host", code=1)[0]
         self.assertIn("iteration limit after 20 iterations", said)
+        for method in ("cg", "gmres"):  # within the second correction, which was begun with a limit of its own
+            of_first = int(re.search(r"corrections of (\d+), \d", self.run_it(*common, "--method", method, "--preconditioner", "none", "--backend", "host"))[1])
+            said = self.run_it(*common, "--method", method, "--preconditioner", "none", "--max-iterations", str(of_first + 3), "--backend", "host", code=1)[0]
+            self.assertIn(f"iteration limit after {of_first + 3} iterations", said)
         for method, each in (("jacobi", 40), ("async", 6), ("multigrid", 2)):
             said = self.run_it(*common, "--method", method, "--inner-iterations", str(each), "--backend", "host")
             self.assertRegex(said, f"corrections of {each}, {each}")
