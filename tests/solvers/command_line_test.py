@@ -413,6 +413,19 @@ class Solving(Program):
             self.assertRegex(said, f"precision +double: .*{re.escape(says)}")
         self.assertIn("without a tolerance", self.run_it("A.mtx", "--method", "async", "--precision", "automatic", "--tolerance", "0", "--max-iterations", "3"))
 
+    def test_choices_do_not_depend_on_the_scaling_of_rows_and_columns(self):
+        """D A D with D = 1e4 and 1e-4 by turns: no convergence was predicted, and no momentum found."""
+        size = [10. ** (4 - 8 * (i % 2)) for i in range(225)]
+        plain, scaled = laplace(15), {(i, j): value * size[i] * size[j] for (i, j), value in laplace(15).items()}
+        said = []
+        for matrix in (plain, scaled):
+            self.matrix("dad.mtx", matrix, 225)
+            self.vector("b.mtx", [1.] * 225 if matrix is plain else size)
+            for choice in ("--precision", "--momentum"):
+                text = self.run_it("dad.mtx", "--rhs", "b.mtx", "--method", "async", choice, "automatic", "--block-size", "32", "--backend", "host")
+                said.append(re.search(r"(\d+) corrections of \S+ digits" if choice == "--precision" else "momentum = .*", text)[0])
+        self.assertEqual(said[:2], said[2:])
+
     def test_precisions_of_badly_scaled_matrices(self):
         size = [10. ** (25. * math.sin(i)) for i in range(144)]
         self.matrix("bad.mtx", {(i, j): value * size[i] * size[j] for (i, j), value in laplace(12, 4.2).items()}, 144)

@@ -51,6 +51,21 @@ namespace leopard
         }
     }
 
+    /** Scaled symmetrically, a matrix has the same iteration, and is scaled back before it is rounded. */
+    TEST(PrecisionChoice, DoesNotDependOnTheScalingOfRowsAndColumns)
+    {
+      const CrsMatrix<double>  A     = five_point_matrix(121, 121, 0.05);
+      const PredictedPrecision plain = predict_precision(A, on(Backend::cuda), 1e-10, slow_machine);
+      for (const bool by_turns : {true, false})
+        {
+          const PredictedPrecision scaled =
+            predict_precision(by_turns ? scaled_by_turns(A, 4.) : badly_scaled(A, 4., 3), on(Backend::cuda), 1e-10, slow_machine);
+          EXPECT_EQ(scaled.is_mixed(), plain.is_mixed()) << scaled.reason;
+          EXPECT_NEAR(scaled.digits, plain.digits, 0.05);
+          EXPECT_NEAR(scaled.seconds_mixed, plain.seconds_mixed, 0.1 * plain.seconds_mixed) << plain.reason << "; " << scaled.reason;
+        }
+    }
+
     TEST(PrecisionChoice, IsDoubleWhereSingleCannotBe)
     {
       const auto reason = [](const CrsMatrix<double> &A, double tolerance) {
