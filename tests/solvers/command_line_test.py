@@ -1760,6 +1760,16 @@ class BadInput(Program):
             with self.subTest(options):
                 self.refused("A.mtx", *options, says=says)
 
+    def test_rows_count_as_in_the_file(self):
+        """The library counts them from 0; in the order of blocks they are none of the file, and the message says so."""
+        self.matrix("minus.mtx", {**laplace(12), (3, 3): -2.}, 144)
+        for options in (("--method", "chebyshev"), ("--method", "cg", "--preconditioner", "ic"), ("--momentum", "automatic")):
+            _, error = self.run_it("minus.mtx", *options, code=1)
+            self.assertIn("the diagonal entry of row 4 is -2", error)
+            self.assertNotIn("the first row", error)
+        _, error = self.run_it("minus.mtx", "--momentum", "automatic", "--blocks", "rcm", "--block-size", "16", code=1)
+        self.assertRegex(error, r"the diagonal entry of row \d+ is -2.000000 \(the first row is 0, in the order of the blocks\)")
+
     def test_right_hand_sides_whose_norm_cannot_be_squared(self):
         for value in (1e-170, 1e160):
             with self.subTest(value):
