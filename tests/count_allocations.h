@@ -25,12 +25,13 @@ void *operator new(std::size_t n)
   throw std::bad_alloc();
 }
 
-void operator delete(void *memory) noexcept
+// where GCC puts it into its callers it takes free() for none of the things that go with new
+[[gnu::noinline]] void operator delete(void *memory) noexcept
 {
   std::free(memory);
 }
 
-void operator delete(void *memory, std::size_t /*n*/) noexcept
+[[gnu::noinline]] void operator delete(void *memory, std::size_t /*n*/) noexcept
 {
   std::free(memory);
 }

@@ -264,7 +264,9 @@ namespace leopard::reaction_diffusion
         const std::string words = "scheme " + std::to_string(static_cast<int>(scheme));
         EXPECT_EQ(steps_done(unit_grid(9, 2), scheme), 2) << words;
         if (scheme != Scheme::etdrk4)
-          EXPECT_EQ(steps_done(triangles.laplacian, scheme), 2) << words;
+          {
+            EXPECT_EQ(steps_done(triangles.laplacian, scheme), 2) << words;
+          }
       }
   }
 
