@@ -12,20 +12,20 @@ namespace
   std::atomic<long> n_allocations{0};
 }
 
-void *operator new(std::size_t n, const std::nothrow_t & /*tag*/) noexcept
+// Not put into their callers, where GCC takes malloc() and free() for none of the things that go with one another.
+[[gnu::noinline]] void *operator new(std::size_t n, const std::nothrow_t & /*tag*/) noexcept
 {
   ++n_allocations;
   return std::malloc(n > 0 ? n : 1);
 }
 
-void *operator new(std::size_t n)
+[[gnu::noinline]] void *operator new(std::size_t n)
 {
   if (void *memory = operator new(n, std::nothrow))
     return memory;
   throw std::bad_alloc();
 }
 
-// where GCC puts it into its callers it takes free() for none of the things that go with new
 [[gnu::noinline]] void operator delete(void *memory) noexcept
 {
   std::free(memory);
