@@ -12,25 +12,26 @@ namespace
   std::atomic<long> n_allocations{0};
 }
 
-void *operator new(std::size_t n, const std::nothrow_t & /*tag*/) noexcept
+// Not put into their callers, where GCC takes malloc() and free() for none of the things that go with one another.
+[[gnu::noinline]] void *operator new(std::size_t n, const std::nothrow_t & /*tag*/) noexcept
 {
   ++n_allocations;
   return std::malloc(n > 0 ? n : 1);
 }
 
-void *operator new(std::size_t n)
+[[gnu::noinline]] void *operator new(std::size_t n)
 {
   if (void *memory = operator new(n, std::nothrow))
     return memory;
   throw std::bad_alloc();
 }
 
-void operator delete(void *memory) noexcept
+[[gnu::noinline]] void operator delete(void *memory) noexcept
 {
   std::free(memory);
 }
 
-void operator delete(void *memory, std::size_t /*n*/) noexcept
+[[gnu::noinline]] void operator delete(void *memory, std::size_t /*n*/) noexcept
 {
   std::free(memory);
 }

@@ -3,12 +3,14 @@
 
 #include "block_order.h"
 
+#include <solvers/base/errors.h>
 #include <solvers/distributed/mpi/ghost_exchange.h>
 #include <solvers/relaxation/tau_scaling.h>
 
 #include <nlohmann/json.hpp>
 
 #include <optional>
+#include <string>
 
 namespace leopard
 {
@@ -21,6 +23,19 @@ namespace leopard
     virtual std::string       description() const                                                   = 0;
     virtual std::string       details() const { return ""; }
     virtual nlohmann::json    report() const { return nlohmann::json::object(); }
+  };
+
+  /** A refinement has given up, after so many inner iterations: a solve in double has those that are left. */
+  class FailureInSingle : public ConvergenceFailure
+  {
+  public:
+    FailureInSingle(int n_iterations_, const std::string &what)
+      : ConvergenceFailure(what)
+      , n_iterations(n_iterations_)
+    {
+    }
+
+    const int n_iterations;
   };
 
   /** The relaxation factor: a number, of the parameter file or found with the blocks, or tau of the matrix. */

@@ -16,11 +16,14 @@ namespace leopard
     LinearSolveResult result;
     const auto        report_missed = [&] { solver.report_missed_tolerance(tolerance, result.progress(first, goal), to_try); };
     result.final_residual           = first;
+    const auto n_left               = [&] { return max_iterations - result.n_iterations; };
     for (int n_solves = 0; n_solves < 2 && std::isfinite(result.final_residual) && !reached(result.final_residual, goal); ++n_solves)
       {
+        if (n_solves > 0 && n_left() <= 0)
+          break;
         LinearTarget target;
         target.relative_tolerance      = goal / result.final_residual;
-        target.max_iterations          = max_iterations;
+        target.max_iterations          = n_left();
         update                         = 0.;
         const LinearSolveResult solved = solver.solve(update, residual, target);
         result.n_iterations += solved.n_iterations;

@@ -154,15 +154,26 @@ namespace leopard
   LinearSolveResult LinearSolver::solve_or_in_double(HostVector &x, const HostVector &b, const LinearTarget &target)
   {
     first_guess = x;
+    // the limit is one of both together; where single precision was not asked for the solve in double counts anew
+    const bool        keeps_limit = parameters.refines() && parameters.is_krylov();
     std::string       why;
     LinearSolveResult result;
     try
       {
         result = solve_scaled(x, b, target);
-        if (result.converged || target.relative_tolerance == 0. || result.at_rounding) // which is as much as double has
+        if (result.converged || target.relative_tolerance == 0. || result.at_rounding || // which is as much as double has
+            (keeps_limit && result.n_iterations >= target.max_iterations))
           return result;
         why = format("after %d iterations the residual is %.3e", result.n_iterations, result.final_residual) +
               (result.ill_conditioned ? ", and the matrix is too ill-conditioned for it" : "");
+      }
+    catch (const FailureInSingle &failure)
+      {
+        if (keeps_limit && failure.n_iterations >= target.max_iterations)
+          throw;
+        result.n_iterations = failure.n_iterations;
+        why                 = failure.what();
+        x                   = first_guess;
       }
     catch (const ConvergenceFailure &failure)
       {
@@ -173,7 +184,10 @@ namespace leopard
     make_in_double(why);
     seconds += timer.wall_time();
     n_in_single = result.n_iterations;
-    result      = solve_scaled(x, b, target);
+    LinearTarget rest(target);
+    if (keeps_limit)
+      rest.max_iterations -= n_in_single;
+    result = solve_scaled(x, b, rest);
     result.n_iterations += n_in_single;
     return result;
   }

@@ -315,19 +315,21 @@ namespace leopard
       [[noreturn]] void report_failure(const RefinementResult &found)
       {
         if (found.reason == RefinementReason::not_finite)
-          throw ConvergenceFailure("the linear solver " + description() +
-                                   " broke down: its residual is not finite\n  to try: 'Linear solver/Precision' = double, a smaller time step");
+          throw FailureInSingle(found.n_iterations,
+                                "the linear solver " + description() +
+                                  " broke down: its residual is not finite\n  to try: 'Linear solver/Precision' = double, a smaller time step");
         const std::string diagnosis = multigrid != nullptr ? multigrid->preconditioner().diagnosis()
                                       : krylov != nullptr  ? "the method does not solve the equations of a correction, in single precision"
                                                            : why_it_diverges(matrix, comm);
         Progress          progress{found.n_iterations, found.history.front(), found.residual};
         progress.rate = std::numeric_limits<double>::infinity();
-        throw ConvergenceFailure("the linear solver " + description() + (krylov != nullptr ? " does not get on" : " diverges") + ": after " +
-                                 std::to_string(found.n_corrections) + " corrections, " + std::to_string(found.n_iterations) +
-                                 (multigrid != nullptr ? " cycles" : " iterations") + ", the residual went from " +
-                                 format("%.3e", found.history.front()) + " to " + format("%.3e", found.residual) +
-                                 ", and another correction makes it larger" + (diagnosis.empty() ? "" : "\n  " + diagnosis) +
-                                 "\n  to try: " + advice(progress, parameters, "'Linear solver/Precision' = double"));
+        throw FailureInSingle(found.n_iterations,
+                              "the linear solver " + description() + (krylov != nullptr ? " does not get on" : " diverges") + ": after " +
+                                std::to_string(found.n_corrections) + " corrections, " + std::to_string(found.n_iterations) +
+                                (multigrid != nullptr ? " cycles" : " iterations") + ", the residual went from " +
+                                format("%.3e", found.history.front()) + " to " + format("%.3e", found.residual) +
+                                ", and another correction makes it larger" + (diagnosis.empty() ? "" : "\n  " + diagnosis) +
+                                "\n  to try: " + advice(progress, parameters, "'Linear solver/Precision' = double"));
       }
 
       const LinearSolverParameters                      &parameters;

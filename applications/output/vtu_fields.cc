@@ -3,10 +3,15 @@
 
 #include "vtu_file.h"
 
+#include <applications/problems/found_value.h>
+
+#include <deal.II/base/tensor.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 namespace leopard
 {
@@ -68,17 +73,55 @@ namespace leopard
       return 0;
     }
 
+    /**
+     * Six times the volume of the cell that the corners make, or twice its area, over its size cubed or squared. Not a
+     * number where all corners are in one place. @param nodes corners first, in deal.II's order.
+     */
+    template <int dim, int spacedim>
+    double relative_measure(const std::vector<dealii::Point<spacedim>> &nodes, bool simplex)
+    {
+      using Vector         = dealii::Tensor<1, 3>;
+      const auto n_corners = static_cast<std::size_t>(simplex ? dim + 1 : 1 << dim);
+      double     size      = 0.;
+      for (std::size_t i = 0; i < n_corners; ++i)
+        for (std::size_t j = 0; j < i; ++j)
+          size = std::max(size, nodes[i].distance(nodes[j]));
+      const auto edge = [&](std::size_t from, std::size_t to) {
+        Vector result;
+        for (int d = 0; d < spacedim; ++d)
+          result[d] = (nodes[to][d] - nodes[from][d]) / size;
+        return result;
+      };
+      const auto volume = [&](std::size_t i, std::size_t j, std::size_t k) { // of the tetrahedron with the first corner
+        return edge(0, i) * dealii::cross_product_3d(edge(0, j), edge(0, k));
+      };
+      if (dim == 2) // by the edges of a triangle, by the diagonals of a quadrilateral
+        return (simplex ? dealii::cross_product_3d(edge(0, 1), edge(0, 2)) : dealii::cross_product_3d(edge(0, 3), edge(1, 2))).norm();
+      if (simplex)
+        return std::abs(volume(1, 2, 3));
+      double sum = 0.; // tetrahedra around a diagonal
+      for (const auto &[i, j] : {std::pair(1, 3), {3, 2}, {2, 6}, {6, 4}, {4, 5}, {5, 1}})
+        sum += volume(i, j, 7);
+      return std::abs(sum);
+    }
+
     template <int dim, int spacedim>
     class Piece
     {
     public:
-      Piece(const std::string &path_, const VtuPiece &piece_, const std::vector<std::string> &names, CellFields<dim, spacedim> &cells_)
+      /** @param name_ where in the file it is, if it is not all of it: "piece 2, ". */
+      Piece(const std::string              &path_,
+            const std::string              &name_,
+            const VtuPiece                 &piece_,
+            const std::vector<std::string> &names,
+            CellFields<dim, spacedim>      &cells_)
         : path(path_)
+        , name_of_piece(name_)
         , piece(piece_)
         , cells(cells_)
       {
-        for (const std::string &name : names)
-          fields.push_back(&piece.fields.at(name));
+        for (const std::string &field : names)
+          fields.push_back(&piece.fields.at(field));
       }
 
       void add_cells()
@@ -130,7 +173,13 @@ namespace leopard
         nodes.resize(n);
         for (std::size_t i = 0; i < n; ++i)
           for (int d = 0; d < spacedim; ++d)
-            nodes[i][d] = piece.points[3 * corners[i] + d];
+            {
+              nodes[i][d] = piece.points[3 * corners[i] + d];
+              if (!std::isfinite(nodes[i][d]))
+                fail("has a coordinate that is not finite, of the point " + std::to_string(corners[i]) + " of the cell " + std::to_string(c) + " (" +
+                     name_of_piece + "counted from 0)");
+            }
+        check_measure(c, type.simplex);
         if (kind.degree > 1)
           sort_nodes(kind, piece.types[c], corners);
         values.resize(n * fields.size());
@@ -138,6 +187,21 @@ namespace leopard
           for (std::size_t f = 0; f < fields.size(); ++f)
             values[i * fields.size() + f] = (*fields[f])[corners[i]];
         cells.add(kind, nodes, values);
+      }
+
+      /** In a cell without area no place can be found. @param c number of the cell whose nodes are there. */
+      void check_measure(std::size_t c, bool simplex) const
+      {
+        constexpr double rounding = 1e-12;
+        if (relative_measure<dim>(nodes, simplex) > rounding)
+          return;
+        std::string corners;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(simplex ? dim + 1 : 1 << dim); ++i)
+          corners += (i == 0 ? "" : ", ") + place_text(nodes[i]);
+        const std::string measure = dim == 2 ? "area" : "volume";
+        throw std::runtime_error("the file '" + path + "' has a cell without " + measure + ": " + std::to_string(c) + " (" + name_of_piece +
+                                 "counted from 0, as VTK does), with corners at " + corners + "\n  expected: cells with " + measure +
+                                 "; take it out, or make the mesh anew (ParaView's filter 'Mesh Quality' shows such cells)");
       }
 
       /** The order of Lagrange cells has changed between versions of VTK; that of a file is found once. */
@@ -157,7 +221,7 @@ namespace leopard
           }
       }
 
-      const std::string                                                          path;
+      const std::string                                                          path, name_of_piece;
       const VtuPiece                                                            &piece;
       CellFields<dim, spacedim>                                                 &cells;
       std::vector<const std::vector<double> *>                                   fields;
@@ -170,10 +234,12 @@ namespace leopard
   template <int dim, int spacedim>
   bool add_vtu(const std::string &path, const std::vector<std::string> &fields, CellFields<dim, spacedim> &cells)
   {
-    bool single_precision = false;
-    for (const VtuPiece &piece : read_vtu(path, fields))
+    bool       single_precision = false;
+    const auto pieces           = read_vtu(path, fields);
+    for (const VtuPiece &piece : pieces)
       {
-        Piece<dim, spacedim>(path, piece, fields, cells).add_cells();
+        const std::string name = pieces.size() > 1 ? "in piece " + std::to_string(&piece - pieces.data()) + ", " : "";
+        Piece<dim, spacedim>(path, name, piece, fields, cells).add_cells();
         single_precision = single_precision || piece.single_precision;
         if (piece.single_points)
           cells.have_single_precision();

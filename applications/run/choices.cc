@@ -66,4 +66,14 @@ namespace leopard
     return "time loop: general, since " + std::string(parameters.time.engine == "general" ? "" : "the fused one cannot be used: ") + why_not +
            (parameters.time.explicit_reaction() ? "; " : "; Newton with ") + general;
   }
+
+  void check_choices(const Parameters &parameters, MPI_Comm comm)
+  {
+    expected_time_loop(parameters);
+    const LinearSolverParameters &linear = parameters.linear_solver;
+    if (!parameters.has_linear_solver() || (parameters.problem->time_dependent() && why_general_time_loop(parameters, linear).empty()))
+      return;
+    linear.check_precision(); // once more, with the backend that was chosen
+    linear.check_precision_on(comm);
+  }
 } // namespace leopard

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <mpi.h>
+
 #include <string>
 #include <vector>
 
@@ -22,6 +24,12 @@ namespace leopard
    * @throws Error if one is asked for that cannot be.
    */
   std::string expected_time_loop(const Parameters &parameters);
+
+  /**
+   * What the entries contradict once methods, time loop and backend are chosen, as far as that needs no mesh: to be
+   * called before anything is written. Collective. @throws Error.
+   */
+  void check_choices(const Parameters &parameters, MPI_Comm comm);
 
   /**
    * Whether the settings, with this linear solver, ask for the general time loop, and why; empty if they do not. The

@@ -58,6 +58,7 @@ namespace leopard
     const auto        start   = std::chrono::steady_clock::now();
     const std::string backend = parameters.choose_backend(comm, place);
     const bool        study   = parameters.study != "none";
+    check_choices(parameters, comm);
     if (study)
       request.study.check(request.mode, comm);
     RunDirectory directory(parameters.directory, request.mode, comm);

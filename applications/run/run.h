@@ -56,8 +56,10 @@ namespace leopard
   std::string run_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm);
 
   /**
-   * Reads and checks the parameters of all runs of a sweep, and the meshes of its first run and of those that differ
-   * from it in one entry (check_mesh()). Collective. @param then what else is to be done with each run's parameters.
+   * Reads and checks the parameters of all runs of a sweep; and of its first run, of those that differ from it in one
+   * entry, and of those with a file that none before has, the mesh (check_mesh()) and the other files that it names:
+   * where initial values come from, but not for --resume, pictures, tables and fields. Collective. @param then what
+   * else is to be done with each run's parameters.
    * @throws Error that names the run.
    */
   void check_sweep(const RunRequest                                          &request,

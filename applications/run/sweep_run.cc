@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "choices.h"
 #include "entries.h"
+#include "initial_values.h"
+#include "mesh_check.h"
 #include "provenance.h"
 #include "resume.h"
 #include "run.h"
 #include "runs_at_a_time.h"
 #include "simulation.h"
 #include "sweep_table.h"
+#include "vtu_source.h"
 
 #include <applications/base/collective.h>
 #include <applications/base/files.h>
@@ -26,6 +30,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -345,17 +350,36 @@ namespace leopard
         n_other += run.values[i] != first.values[i] ? 1 : 0;
       return n_other <= 1;
     }
+
+    /** What a run reads, and what it is read for. */
+    std::string files_of(const Parameters &own)
+    {
+      std::string text = std::to_string(own.dimension) + '\n' + own.mesh.domain + '\n' + own.mesh.file + '\n' + own.problem->initial_from;
+      if (own.problem->pictures != nullptr)
+        for (const std::string &path : own.problem->pictures->paths())
+          text += '\n' + path;
+      return text;
+    }
   } // namespace
 
   void
   check_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm, const std::function<void(const SweepRun &, Parameters &)> &then)
   {
     const std::vector<SweepRun> runs = parameters.sweep.axes.empty() ? std::vector<SweepRun>() : parameters.sweep.runs();
+    std::set<std::string>       read; // files_of() the runs
     for (const SweepRun &run : runs)
       {
         Parameters own = parameters_for(request_for(request, parameters, run), run, comm);
-        if (is_one_off(runs.front(), run)) // a mesh file is read for each of them
-          naming(run, [&] { check_mesh(own, comm); });
+        naming(run, [&] {
+          expected_time_loop(own);
+          const bool has_new_files = read.insert(files_of(own)).second;
+          if (has_new_files || is_one_off(runs.front(), run))
+            check_mesh(own, comm);
+          if (!has_new_files || request.mode == OpenMode::resume) // what runs have begun with is not needed any more
+            return;
+          check_source_of_initial_values(own, comm);
+          read_fields_of_images(own, comm);
+        });
         if (then)
           then(run, own);
       }

@@ -56,7 +56,7 @@ namespace leopard
             case Operation::multiply:
               return product(a, b);
             case Operation::divide:
-              return b.of_time || b.of_place ? std::optional<Sum>(product(a, inverse(b))) : std::nullopt;
+              return b.terms.size() == 1 ? std::optional<Sum>(product(a, inverse(b))) : std::nullopt;
             case Operation::when: // a choice: b or nothing
             case Operation::unless:
               return a.of_time || a.of_place ? std::optional<Sum>(product(chosen(operation, a), b)) : std::nullopt;
@@ -106,12 +106,17 @@ namespace leopard
         return result;
       }
 
-      /** 1/b of one that is pure. */
+      static Register inverse(TapeBuilder &builder, Register one, Register a) { return a == one ? one : builder.apply(Operation::divide, one, a); }
+
+      /** 1/b of one that is a product, as pure ones are. */
       Sum inverse(const Sum &b)
       {
+        const auto &[time, place] = *b.terms.begin();
         if (b.of_place)
-          return pure({}, of_place.apply(Operation::divide, one_in_place, *b.of_place));
-        return pure(of_time.apply(Operation::divide, one_in_time, *b.of_time), {});
+          return pure({}, inverse(of_place, one_in_place, place));
+        if (b.of_time)
+          return pure(inverse(of_time, one_in_time, time), {});
+        return {{{inverse(of_time, one_in_time, time), inverse(of_place, one_in_place, place)}}, {}, {}};
       }
 
       /** 1 where a pure condition chooses what is beside it, else 0. */

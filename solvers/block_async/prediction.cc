@@ -2,6 +2,7 @@
 #include "prediction.h"
 
 #include "../base/norms.h"
+#include "../matrix/eigenvalues.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,11 +13,29 @@ namespace leopard
 {
   namespace
   {
-    double norm_of(const std::vector<double> &v)
+    /**
+     * Sizes in which errors are measured: of a symmetric A with positive diagonal sqrt(a_ii) x_i, so that D A D, D
+     * diagonal, is judged as A is: its iteration has the errors of A divided by D, and where D differs much from row to
+     * row the error of one row becomes the 10^8-fold one of the next, which is not growth. Of others x_i.
+     */
+    std::vector<double> sizes_of_errors(const CrsMatrix<double> &A)
+    {
+      A.validate();
+      std::vector<double> result(A.n_columns, 1.);
+      if (A.n_columns != A.n_rows || spectrum::row_without_positive_diagonal(A) >= 0 || spectrum::find_asymmetry(A).found)
+        return result;
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] == i)
+            result[i] = std::sqrt(A.values[p]);
+      return result;
+    }
+
+    double norm_of(const std::vector<double> &v, const std::vector<double> &sizes)
     {
       SafeNorm norm;
-      for (const double value : v)
-        norm.add(value);
+      for (std::size_t i = 0; i < v.size(); ++i)
+        norm.add(sizes[i] * v[i]);
       return norm.value();
     }
 
@@ -57,13 +76,14 @@ namespace leopard
       return options;
     }
 
-    /** Own entries between -1 and 1, the same in every call. */
-    std::vector<double> random_error(const CrsMatrix<double> &A)
+    /** Own entries between -1 and 1 in these sizes, the same in every call. */
+    std::vector<double> random_error(const CrsMatrix<double> &A, const std::vector<double> &sizes)
     {
       std::mt19937_64                        random(1);
       std::uniform_real_distribution<double> value(-1., 1.);
       std::vector<double>                    x(A.n_columns, 0.);
-      std::generate_n(x.begin(), A.n_rows, [&] { return value(random); });
+      for (int i = 0; i < A.n_rows; ++i)
+        x[i] = value(random) / sizes[i];
       return x;
     }
   } // namespace
@@ -82,15 +102,20 @@ namespace leopard
      * The factor of the error on A x = 0. A random error is smooth to a small part only, so that it falls quickly
      * at first, and later much slower or not at all. Therefore windows of iterations are compared, each twice as long
      * as the one before: what falls like a power of their number has half the rate in each.
-     * @param agreement of the rates (logarithms of the factors) of two windows that have settled, relative.
+     * @param sizes see sizes_of_errors(). @param agreement of the rates (logarithms of the factors) of two windows that
+     * have settled, relative.
      */
-    MeasuredFactor
-    measure_factor(BlockAsync<double> &relaxation, std::vector<double> x, int first_window, double agreement, Clock::time_point deadline)
+    MeasuredFactor measure_factor(BlockAsync<double>        &relaxation,
+                                  std::vector<double>        x,
+                                  const std::vector<double> &sizes,
+                                  int                        first_window,
+                                  double                     agreement,
+                                  Clock::time_point          deadline)
     {
       constexpr int             at_once = 10;
       constexpr double          small = 1e-100, large = 1e6; // of the first error; momentum lets errors grow before they fall, but not so much
       const std::vector<double> zero(x.size(), 0.);
-      const double              first = norm_of(x);
+      const double              first = norm_of(x, sizes);
       MeasuredFactor            result;
       if (first == 0.)
         return {0., true};
@@ -104,7 +129,7 @@ namespace leopard
               const int now = std::min(at_once, window - done);
               relaxation.iterate(x.data(), zero.data(), now);
               done += now;
-              norm = norm_of(x);
+              norm = norm_of(x, sizes);
             }
           if (done > 0)
             result.factor = std::pow(norm / before, 1. / done);
@@ -128,11 +153,12 @@ namespace leopard
 
   bool converges_in_all_schedules(const CrsMatrix<double> &A, const BlockAsyncOptions &options, double max_seconds)
   {
-    const Clock::time_point deadline = after(max_seconds);
+    const Clock::time_point   deadline = after(max_seconds);
+    const std::vector<double> sizes    = sizes_of_errors(A);
     for (const Schedule schedule : {Schedule::synchronous, Schedule::chaotic, Schedule::replay})
       {
         BlockAsync<double>   relaxation(A, on_one_thread(options, schedule));
-        const MeasuredFactor measured = measure_factor(relaxation, random_error(A), 100, 0.2, deadline);
+        const MeasuredFactor measured = measure_factor(relaxation, random_error(A, sizes), sizes, 100, 0.2, deadline);
         if (!(measured.settled && measured.factor < 1.))
           return false;
       }
@@ -141,8 +167,9 @@ namespace leopard
 
   PredictedConvergence predicted_convergence(const CrsMatrix<double> &A, const BlockAsyncOptions &options, double max_seconds)
   {
-    BlockAsync<double>   relaxation(A, on_one_thread(options, Schedule::synchronous));
-    const MeasuredFactor measured = measure_factor(relaxation, random_error(A), 12, 0.05, after(max_seconds));
+    BlockAsync<double>        relaxation(A, on_one_thread(options, Schedule::synchronous));
+    const std::vector<double> sizes    = sizes_of_errors(A);
+    const MeasuredFactor      measured = measure_factor(relaxation, random_error(A, sizes), sizes, 12, 0.05, after(max_seconds));
 
     PredictedConvergence result;
     result.factor             = measured.factor;

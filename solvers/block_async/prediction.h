@@ -19,8 +19,9 @@ namespace leopard
 
   /**
    * The synchronous schedule tried out on A x = 0 from a random x of a fixed seed, on one host thread: the factor of
-   * the error once it has settled, found to about 5 percent. Chaotic schedules, which read newer values, take fewer
-   * iterations, but what is slower here is as a rule slower there. It costs some times the iterations of a digit.
+   * the error, of symmetric matrices with positive diagonal of sqrt(a_ii) x_i, so that D A D has that of A, once it has
+   * settled, found to about 5 percent. Chaotic schedules, which read newer values, take fewer iterations, but what is
+   * slower here is as a rule slower there. It costs some times the iterations of a digit.
    * @param options of any backend and schedule; of blocks, weights, momentum and local iterations. @param max_seconds
    * wall time. @throws InvalidInput.
    */

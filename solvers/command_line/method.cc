@@ -11,6 +11,7 @@
 #include "../matrix/eigenvalues.h"
 #include "../refinement/precision_choice.h"
 #include "advice.h"
+#include "option_names.h"
 #include "strong_methods.h"
 
 #include <algorithm>
@@ -330,12 +331,29 @@ namespace leopard::command_line
       return a.method().corrects && a.precision == Precision::mixed ? Precision::double_precision : a.precision;
     }
 
-    /** Double or mixed, and why. */
-    Precision choose_precision(const CrsMatrix<double> &matrix, const BlockAsyncOptions &options, double tolerance, const Log &log)
+    /** Double or mixed, and why. @param is_permuted the matrix, see as_in_file(). */
+    Precision choose_precision(const CrsMatrix<double> &matrix, bool is_permuted, const BlockAsyncOptions &options, double tolerance, const Log &log)
     {
       const PredictedPrecision predicted = predict_precision(matrix, options, tolerance);
-      log("precision", predicted.reason);
+      log("precision", as_in_file(predicted.reason, is_permuted));
       return predicted.is_mixed() ? Precision::mixed : Precision::double_precision;
+    }
+
+    /** Does what may complain of a row: of a permuted matrix it is none of the file. */
+    template <typename F>
+    void with_rows_of_file(bool is_permuted, const F &f)
+    {
+      try
+        {
+          f();
+        }
+      catch (const InvalidInput &problem)
+        {
+          const std::string text = as_in_file(problem.what(), is_permuted);
+          if (!is_permuted || text == problem.what())
+            throw;
+          throw InvalidInput(text);
+        }
     }
 
     /** Completes options with what only the matrix, in the order of its blocks, can tell. */
@@ -354,9 +372,10 @@ namespace leopard::command_line
           if (choice.shape == BlockShape::metis)
             options.block_offsets = result.partition->block_offsets;
         }
-      const CrsMatrix<double> &matrix = result.partition ? permuted : A;
+      const bool               is_permuted = result.partition.has_value();
+      const CrsMatrix<double> &matrix      = is_permuted ? permuted : A;
       if (complete)
-        complete(matrix, options);
+        with_rows_of_file(is_permuted, [&] { complete(matrix, options); });
       log("blocks",
           to_string(choice.shape) + (options.overlap == Overlap::none
                                        ? ""
@@ -364,9 +383,10 @@ namespace leopard::command_line
                                                                                       : short_text(options.overlap_percent, 5) + " percent")));
       log("weights", weights(options));
       check_omega(matrix, options, log);
-      const Precision precision =
-        a.precision == Precision::automatic ? choose_precision(matrix, options, a.criteria.relative_tolerance, log) : precision_around(a);
-      const auto make = [&](const auto &B) -> std::unique_ptr<Relaxation<std::decay_t<decltype(B.values.front())>>> {
+      const Precision precision = a.precision == Precision::automatic
+                                    ? choose_precision(matrix, is_permuted, options, a.criteria.relative_tolerance, log)
+                                    : precision_around(a);
+      const auto      make      = [&](const auto &B) -> std::unique_ptr<Relaxation<std::decay_t<decltype(B.values.front())>>> {
         using Number = std::decay_t<decltype(B.values.front())>;
         if (a.n_gpus > 0)
           return make_several_gpus(B, options, a.gpus);
@@ -374,7 +394,9 @@ namespace leopard::command_line
       };
       // what refines several GPUs' solution has its vectors where theirs begin and end
       const Backend around = a.n_gpus > 0 ? Backend::host : options.backend;
-      result.solver        = make_solver(matrix, precision, around, options.n_threads, {make, make}, a.inner_iterations);
+      with_rows_of_file(is_permuted, [&] {
+        result.solver = make_solver(matrix, precision, around, options.n_threads, {make, make}, a.inner_iterations);
+      });
       return result;
     }
 
@@ -439,7 +461,7 @@ namespace leopard::command_line
       Arguments with_blocks = a;
       if (a.shape == BlockShape::metis)
         with_blocks.async.block_offsets = result.partition->block_offsets;
-      result.solver = make_strong_method(permute(A, *result.partition), with_blocks, backend, log);
+      with_rows_of_file(true, [&] { result.solver = make_strong_method(permute(A, *result.partition), with_blocks, backend, log); });
       return result;
     }
   } // namespace

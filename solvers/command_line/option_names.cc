@@ -2,6 +2,7 @@
 #include "option_names.h"
 
 #include <cctype>
+#include <regex>
 
 namespace leopard::command_line
 {
@@ -56,9 +57,31 @@ namespace leopard::command_line
     }
   } // namespace
 
-  std::string in_options(const std::string &message, bool of_choice)
+  std::string as_in_file(const std::string &message, bool is_permuted)
   {
-    std::string result;
+    const std::string from_zero = " (the first row is 0)";
+    const auto        begin     = message.find(from_zero);
+    if (begin == std::string::npos)
+      return message;
+    std::string result = message;
+    result.replace(begin, from_zero.size(), is_permuted ? " (the first row is 0, in the order of the blocks)" : "");
+    if (is_permuted)
+      return result;
+    static const std::regex place("\\b(row|column) (-?[0-9]+)");
+    std::string             counted;
+    auto                    copied = result.cbegin();
+    for (std::sregex_iterator found(result.begin(), result.end(), place), none; found != none; ++found)
+      {
+        counted.append(copied, (*found)[2].first).append(std::to_string(std::stoll((*found)[2]) + 1));
+        copied = (*found)[2].second;
+      }
+    return counted.append(copied, result.cend());
+  }
+
+  std::string in_options(const std::string &library_message, bool of_choice)
+  {
+    const std::string message = as_in_file(library_message);
+    std::string       result;
     for (std::size_t i = 0; i < message.size();)
       {
         const Name *found = nullptr;

@@ -5,6 +5,7 @@
 #include "../matrix/crs_matrix.h"
 #include "preconditioner.h"
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -80,10 +81,13 @@ namespace leopard
      * Solves A x = b from the x that is given. Allocates nothing but a history. On the device the host waits once, for
      * the result.
      * @param x, b n_rows() values in memory_space(). Where something on the way is not finite, x is that of the steps
-     * before, unless the correction itself has overflowed.
+     * before, unless the correction itself has overflowed. @param most_iterations of this solve, >= 0, beside
+     * max_iterations: the smaller one counts.
      * @throws DeviceError.
      */
-    virtual KrylovResult solve(Number *x, const Number *b) = 0;
+    virtual KrylovResult solve(Number *x, const Number *b, int most_iterations) = 0;
+    /** The same with max_iterations alone. */
+    KrylovResult solve(Number *x, const Number *b) { return solve(x, b, std::numeric_limits<int>::max()); }
 
     /**
      * Takes new values for the pattern of A: one value an entry, host memory, in the order of the CrsMatrix. To be

@@ -44,9 +44,16 @@ namespace leopard
 
   // Kernels of one thread or one thread block, between kernels over vectors, whose thread blocks write parts of sums.
 
-  static __global__ void begin_solve(KrylovState *state, const __grid_constant__ KrylovState initial)
+  static __global__ void set_limit(int *limit, int most_iterations)
   {
-    *state = initial;
+    *limit = most_iterations;
+  }
+
+  /** @param limit of this solve. */
+  static __global__ void begin_solve(KrylovState *state, const __grid_constant__ KrylovState initial, const int *limit)
+  {
+    *state                = initial;
+    state->max_iterations = min(initial.max_iterations, *limit);
   }
 
   static __global__ void __launch_bounds__(krylov_threads) choose_scale(KrylovState *state, const double *parts, int n_parts)
@@ -183,7 +190,8 @@ namespace leopard
       record();
     }
 
-    KrylovResult solve(Number *user_x, const Number *user_b) override
+    using KrylovSolver<Number>::solve;
+    KrylovResult solve(Number *user_x, const Number *user_b, int most_iterations) override
     {
       KrylovState result = initial;
       if (n == 0)
@@ -194,6 +202,7 @@ namespace leopard
       const std::size_t n_bytes = n * sizeof(Number);
       device::copy_on_device(x.data(), user_x, n_bytes);
       device::copy_on_device(b.data(), user_b, n_bytes);
+      set_limit<<<1, 1>>>(limit.data(), most_iterations);
       if (ranks.are_several()) // whose kernels wait for one another: on a GPU that they share no copy may wait before or behind these
         {
           device::wait();
@@ -238,6 +247,7 @@ namespace leopard
       , history(options.keep_history ? std::min(options.max_iterations, 1 << 20) : 0)
       , initial(initial_of(options, history))
       , state(std::vector<State>{state_})
+      , limit(1)
       , parts(static_cast<std::size_t>(n_blocks) * n_sums)
       , of_ranks(ranks.are_several() ? static_cast<std::size_t>(ranks.ranks->n_ranks()) * n_sums : 0)
       , x(zeros(n_with_ghosts))
@@ -320,7 +330,7 @@ namespace leopard
       const cudaGraph_t whole = graph.begin();
       const auto        more  = ConditionalGraph::new_condition(whole);
       cudaGraphNode_t   node  = ConditionalGraph::record(whole, nullptr, [&] {
-        begin_solve<<<1, 1>>>(common(), initial);
+        begin_solve<<<1, 1>>>(common(), initial, limit.data());
         update_ghosts(x.data());
         find_largest<<<n_blocks, krylov_threads>>>(A.view(), x.data(), b.data(), parts.data());
         put_together<LargestMagnitude>(1);
@@ -350,6 +360,7 @@ namespace leopard
     device::Array<double>               history; ///< if it is kept, of max_iterations steps
     const KrylovState                   initial;
     device::Array<State>                state;
+    device::Array<int>                  limit;           ///< of the iterations of a solve, beside that of the options
     device::Array<double>               parts, of_ranks; ///< the latter of several ranks, n_sums each at most
     device::Array<Number>               x, b;
     device::Array<Number>               r, e; ///< residual and correction, in units of the scale; e is zero between solves

@@ -92,11 +92,13 @@ namespace leopard
     MemorySpace memory_space() const override { return MemorySpace::host; }
     void        update_values(const Number *values) override { std::copy_n(values, A.values.size(), A.values.begin()); }
 
-    KrylovResult solve(Number *x, const Number *b) override
+    using KrylovSolver<Number>::solve;
+    KrylovResult solve(Number *x, const Number *b, int most_iterations) override
     {
       const Stopwatch stopwatch;
       KrylovState    &state = scalars();
       state                 = initial;
+      state.max_iterations  = std::min(initial.max_iterations, most_iterations);
       history.clear();
       history_seconds.clear();
       std::fill(e.begin(), e.end(), Number(0));

@@ -94,6 +94,43 @@ namespace leopard
             }
       return queue.back();
     }
+
+    /** The reverse Cuthill-McKee order: for each place the row that comes there. */
+    std::vector<int> reverse_cuthill_mckee(const Graph &graph)
+    {
+      const int        n_rows = static_cast<int>(graph.offsets.size()) - 1;
+      const auto       degree = [&](int i) { return graph.offsets[i + 1] - graph.offsets[i]; };
+      std::vector<int> mark(n_rows, -1), order;
+      std::vector<int> rows(n_rows);
+      std::iota(rows.begin(), rows.end(), 0);
+      std::stable_sort(rows.begin(), rows.end(), [&](int i, int j) { return degree(i) < degree(j); });
+      std::vector<char> visited(n_rows, 0);
+      order.reserve(n_rows);
+      int round = 0;
+      for (const int candidate : rows)
+        {
+          if (visited[candidate])
+            continue;
+          const int start = far_row(graph, far_row(graph, candidate, mark, round), mark, round + 1);
+          round += 2;
+          std::size_t head = order.size();
+          order.push_back(start);
+          visited[start] = 1;
+          for (; head < order.size(); ++head)
+            {
+              const std::size_t first = order.size();
+              for (int p = graph.offsets[order[head]]; p < graph.offsets[order[head] + 1]; ++p)
+                if (const int j = graph.neighbours[p]; !visited[j])
+                  {
+                    visited[j] = 1;
+                    order.push_back(j);
+                  }
+              std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(first), order.end(), [&](int i, int j) { return degree(i) < degree(j); });
+            }
+        }
+      std::reverse(order.begin(), order.end());
+      return order;
+    }
   } // namespace
 
   int Blocks::largest() const
@@ -411,39 +448,8 @@ namespace leopard
   Partition rcm_partition(const CrsMatrix<Number> &A, int block_size)
   {
     require_block_size(block_size);
-    const Graph      graph  = symmetric_graph(A);
-    const auto       degree = [&](int i) { return graph.offsets[i + 1] - graph.offsets[i]; };
-    std::vector<int> mark(A.n_rows, -1), order;
-    std::vector<int> rows(A.n_rows);
-    std::iota(rows.begin(), rows.end(), 0);
-    std::stable_sort(rows.begin(), rows.end(), [&](int i, int j) { return degree(i) < degree(j); });
-    std::vector<char> visited(A.n_rows, 0);
-    order.reserve(A.n_rows);
-    int round = 0;
-    for (const int candidate : rows)
-      {
-        if (visited[candidate])
-          continue;
-        const int start = far_row(graph, far_row(graph, candidate, mark, round), mark, round + 1);
-        round += 2;
-        std::size_t head = order.size();
-        order.push_back(start);
-        visited[start] = 1;
-        for (; head < order.size(); ++head)
-          {
-            const std::size_t first = order.size();
-            for (int p = graph.offsets[order[head]]; p < graph.offsets[order[head] + 1]; ++p)
-              if (const int j = graph.neighbours[p]; !visited[j])
-                {
-                  visited[j] = 1;
-                  order.push_back(j);
-                }
-            std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(first), order.end(), [&](int i, int j) { return degree(i) < degree(j); });
-          }
-      }
-    std::reverse(order.begin(), order.end());
     Partition result = contiguous_partition(A.n_rows, block_size);
-    result.old_row   = std::move(order);
+    result.old_row   = reverse_cuthill_mckee(symmetric_graph(A));
     return result;
   }
 

@@ -58,11 +58,10 @@ namespace leopard
     if (std::abs(scaled) <= most)
       return static_cast<Number>(scaled);
     char text[160];
-    std::snprintf(
-      text, sizeof(text), "the entry in row %d, column %d is %g, and %g when the diagonal is scaled to 1", row + 1, column + 1, value, scaled);
+    std::snprintf(text, sizeof(text), "the entry in row %d, column %d is %g, and %g when the diagonal is scaled to 1", row, column, value, scaled);
     char largest[32];
     std::snprintf(largest, sizeof(largest), "%.3g", most);
-    throw InvalidInput(std::string("single precision: ") + text + " (the first row is 1)\n  expected: at most " + largest + ", or double precision");
+    throw InvalidInput(std::string("single precision: ") + text + " (the first row is 0)\n  expected: at most " + largest + ", or double precision");
   }
 
   template <typename Number>

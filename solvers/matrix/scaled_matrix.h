@@ -65,8 +65,8 @@ namespace leopard
   double scale_of(double diagonal);
 
   /**
-   * fl(scaled) of an entry. @param row, column counted from 0. @throws InvalidInput naming them, counted from 1, where
-   * it is too large for Number.
+   * fl(scaled) of an entry. @param row, column counted from 0. @throws InvalidInput naming them, likewise, where it is
+   * too large for Number.
    */
   template <typename Number>
   Number rounded_entry(double scaled, double value, int row, int column);

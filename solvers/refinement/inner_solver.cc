@@ -173,10 +173,10 @@ namespace leopard
       MemorySpace memory_space() const override { return krylov->memory_space(); }
       bool        counts() const override { return false; }
 
-      int solve(Number *c, const Number *r, int /*n*/) override
+      int solve(Number *c, const Number *r, int n) override
       {
         set_zero(c, n_rows(), memory_space());
-        const KrylovResult result = krylov->solve(c, r);
+        const KrylovResult result = krylov->solve(c, r, n);
         residual                  = result.relative_residual;
         return result.n_iterations;
       }

@@ -32,7 +32,10 @@ namespace leopard
     virtual std::string name() const         = 0;
     virtual int         n_rows() const       = 0;
     virtual MemorySpace memory_space() const = 0;
-    /** Whether it does as many iterations as it is told; Krylov methods end by their own tolerance. */
+    /**
+     * Whether it does as many iterations as it is told; Krylov methods end by their own tolerance, and do at most so
+     * many.
+     */
     virtual bool counts() const { return true; }
 
     /**
@@ -43,7 +46,10 @@ namespace leopard
     virtual Number    *own_residual() { return nullptr; }
     virtual const int *own_order() const { return nullptr; }
 
-    /** c near A^-1 r, whatever is in c, by n iterations from zero. @return the iterations done. */
+    /**
+     * c near A^-1 r, whatever is in c, by n iterations from zero, at most n of one that does not count. @return the
+     * iterations done.
+     */
     virtual int solve(Number *c, const Number *r, int n) = 0;
 
     /** n iterations more, of one that counts. */
@@ -69,7 +75,7 @@ namespace leopard
   /** The same on several ranks; corrections have n_columns() values. @throws InvalidInput for none. */
   template <typename Number>
   std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Multigrid<Number>> multigrid, std::shared_ptr<const RankSums> ranks);
-  /** A Krylov method, by the tolerance and the number of iterations that it was made with. */
+  /** A Krylov method, by the tolerance and at most the number of iterations that it was made with. */
   template <typename Number>
   std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<KrylovSolver<Number>> krylov);
 

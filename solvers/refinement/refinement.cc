@@ -142,7 +142,7 @@ namespace leopard
   int Refinement<Number>::iterate(int n, bool from_zero)
   {
     const bool may_stop = options.asked_to_stop != nullptr;
-    const int  at_once  = may_stop ? 100 : n;
+    const int  at_once  = may_stop && inner->counts() ? 100 : n;
     int        done     = from_zero ? inner->solve(c, r, std::min(n, at_once)) : 0;
     while (inner->counts() && done < n && !(may_stop && options.asked_to_stop()))
       {
@@ -316,11 +316,14 @@ namespace leopard
         p.most = options.max_iterations - result.n_iterations;
         if (result.n_corrections == options.max_corrections || p.most <= 0)
           return end(RefinementReason::maximum);
-        p.n = std::min(p.n, p.most);
-        if (!correct(x, other, b, p, result))
+        p.n                      = inner->counts() ? std::min(p.n, p.most) : p.most;
+        const bool is_better     = correct(x, other, b, p, result);
+        const bool was_cut_short = !inner->counts() && result.n_iterations >= options.max_iterations;
+        if (!is_better)
           return end(options.asked_to_stop && options.asked_to_stop() ? RefinementReason::stopped
                      : is_at_rounding(x, p)                           ? RefinementReason::rounding
                      : (p.is_exact || reached(p.own, slow))           ? RefinementReason::ill_conditioned
+                     : was_cut_short                                  ? RefinementReason::maximum
                                                                       : RefinementReason::no_progress);
         std::swap(x, other);
         if (result.n_corrections == 1)

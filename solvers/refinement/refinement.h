@@ -21,7 +21,7 @@ namespace leopard
       0; ///< of each correction, and fewer of the last where they will do; 0: as many as gain `digits`, which the first one measures
     int                   first_iterations = 20; ///< after which the first one is looked at
     double                digits           = 6.; ///< decimal digits that a correction is to gain, 6 to 8 in the paper; fewer where fewer are wanted
-    int                   max_iterations   = 10000; ///< of the inner solver, all corrections together; one that does not count ends its correction
+    int                   max_iterations   = 10000; ///< of the inner solver, all corrections together
     std::function<bool()> asked_to_stop    = {};    ///< looked at before each correction, and every 100 inner iterations
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */

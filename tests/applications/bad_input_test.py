@@ -117,6 +117,16 @@ class BadInput(Program):
         for message in self.all_rejected(cases):
             self.assertLess(len(message), 3000)
 
+    def test_what_an_automatic_method_cannot_do_is_refused_before_anything_is_written(self):
+        """In time the fused loop may need no such method; where the entries ask for the general one, nothing else is waited for."""
+        automatic = ["Linear solver/Method=automatic", "Linear solver/Precision=mixed", "Time stepping/Engine=general"]
+        for ranks, settings, says in (
+                (1, [*automatic, "Linear solver/Preconditioner=aggregation"], ["'Linear solver/Precision' is mixed, but the linear solver is gmres with the preconditioner aggregation", "or the precision double"]),
+                (1, [*automatic, "Linear solver/Preconditioner=multigrid", "Multigrid/Precision=double"], ["'Linear solver/Precision' is mixed, but 'Multigrid/Precision' is double"]),
+                (2, [*automatic, "Linear solver/Preconditioner=multigrid"], ["'Linear solver/Precision' is mixed and the method gmres with the preconditioner multigrid, but the program runs on 2 ranks"])):
+            for options in ((), ("--overwrite",)):
+                self.rejected(TINY, *settings, says=says, ranks=ranks, options=options)
+
     def test_too_many_unknowns_are_counted_before_the_mesh_is_made(self):
         for settings in (["Mesh/Global refinements=20"], ["Mesh/Global refinements=15", "Discretization/Degree=3"], ["Dimension=3", "Mesh/Global refinements=11"]):
             self.rejected(LAPLACE, *settings, "Verification/Refinements=0", says=["more than this build of deal.II can count", "fewer refinements"], leaves_nothing=False)

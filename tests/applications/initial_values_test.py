@@ -237,6 +237,9 @@ class InitialValues(Program):
                     (self.folder / "other.vtu").write_bytes(vtu(*plane(3, split), form))
                     said = self.nothing_left(file, "Laplace/Initial values from=other.vtu")
                     self.assertIn("of 25 nodes 4 are nodes there, 21 are interpolated in its cells", said)
+        points, cells, _, fields = plane(3, True)  # triangles written as quadrilaterals with a corner twice
+        (self.folder / "other.vtu").write_bytes(vtu(points, [[*cell, cell[-1]] for cell in cells], [9] * len(cells), fields, ASCII))
+        self.nothing_left(file, "Laplace/Initial values from=other.vtu")
         (self.folder / "other.vtu").write_bytes(vtu(*plane(3, False), FORMS[3], real="Float32"))
         self.assertIn("single precision", self.nothing_left(file, "Laplace/Initial values from=other.vtu", most=1e-4))
 
@@ -283,6 +286,11 @@ class InitialValues(Program):
             "lines.vtu": (vtu(points, [cell[:2] for cell in cells], [3] * len(cells), fields, ASCII), "no cells of dimension 2"),
             "wedge.vtu": (vtu(points, [[0, 1, 2, 4, 5, 6]], [13], fields, ASCII), "a cell of VTK's type 13"),
             "index.vtu": (vtu(points, [[0, 1, 2, 99]], [9], fields, ASCII), "a cell names the point 99 of 16"),
+            "sliver.vtu": (vtu(points, [[0, 1, 4], [0, 1, 2]], [5, 5], fields, ASCII), "sliver.vtu' has a cell without area: 1 (counted from 0, as VTK does), with corners at (0, 0), (0.333333"),
+            "folded.vtu": (vtu(points, [*cells, [0, 1, 3, 2]], [9] * 10, fields, ASCII), "folded.vtu' has a cell without area: 9 (counted from 0"),
+            "point.vtu": (vtu(points, [[5, 5, 5, 5], *cells], [9] * 10, fields, ASCII), "point.vtu' has a cell without area: 0 (counted from 0"),
+            "curved.vtu": (vtu(points, [[0, 1, 2, 4, 5, 6]], [22], fields, ASCII), "curved.vtu' has a cell without area: 0 (counted from 0"),
+            "far.vtu": (vtu([*points, (float("nan"), 0., 0.)], [*cells, [0, 1, 5, 16]], [9] * 10, {name: values + [0.] for name, values in fields.items()}, ASCII), "not finite, of the point 16 of the cell 9 (counted from 0)"),
             "piece.pvtu": (b'<VTKFile type="PUnstructuredGrid"><PUnstructuredGrid><Piece Source="gone.vtu"/></PUnstructuredGrid></VTKFile>', "gone.vtu"),
         }
         before_the_mesh = ["missing.vtu", "empty_run", "linear.prm", "name.vtu", "lzma.vtu", "poly.vtu", "html.vtu", "deep.vtu", "nothing.vtu", "piece.pvtu"]
@@ -299,6 +307,12 @@ class InitialValues(Program):
                 self.assertIn("Laplace/Initial values from'", error)
                 self.assertEqual(error.count("leopard: "), 1, error)
                 self.assertTrue(before == self.content("linear"), "the run that was there has changed")
+        corners = [(x, y, z) for z in (0., 1.) for y in (0., 1.) for x in (0., 1.)]
+        hexahedron, fields = [0, 1, 3, 2, 4, 5, 7, 6], {"u": [0.] * 8}
+        for kind, number, cell in (("hexahedron", 12, hexahedron[:4] * 2), ("tetrahedron", 10, [0, 1, 2, 3])):
+            (self.folder / "flat.vtu").write_bytes(vtu(corners, [hexahedron, cell], [12, number], fields, ASCII))
+            error = self.leopard(file, "Dimension=3", "Laplace/Initial values from=flat.vtu", fails=True)
+            self.assertIn("flat.vtu' has a cell without volume: 1 (counted from 0", error, kind)
         self.leopard(file, "Run/Directory=output/sweep", "Run/Sweep=Global refinements: 1, 2")
         error = self.leopard(file, "Run/Directory=output/sweep", "Run/Sweep=Global refinements: 1, 2", "Laplace/Initial values from=output/sweep/runs/Global refinements=2", fails=True)
         self.assertIn("which is in the directory of this sweep", error)

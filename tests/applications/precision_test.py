@@ -59,6 +59,16 @@ class PrecisionOfSolvers(HostProgram):
                     self.assertIn("in single precision with V(2,2) multigrid in single precision", self.log(name))
                     self.assertLessEqual(cycle["linear_iterations"], 30)  # some 6 a correction
 
+    def test_krylov_methods_keep_to_the_largest_number_of_iterations(self):
+        """That of all corrections together: the last one began with a limit of its own."""
+        for method in ("cg", "gmres"):
+            settings = (f"Linear solver/Method={method}", "Linear solver/Preconditioner=none", MIXED)
+            name = self.square(refinements=4)
+            self.leopard(name, *settings)
+            most = 3 * self.solved("square")[1]["linear_iterations"] // 4  # within the second of two corrections
+            error = self.leopard(name, *settings, f"Linear solver/Max iterations={most}", fails=True)
+            self.assertRegex(error, rf"has not reached the tolerance 1e-11 in {most} iterations")
+
     def test_krylov_methods_take_new_values(self):
         """Time steps of several fields, whose matrix changes: as in double."""
         rows = []
@@ -242,8 +252,10 @@ class PrecisionThatCannotBe(HostProgram):
             (square, ["Linear solver/Precision=single"], ["'Linear solver/Precision' is 'single'", "automatic | double | mixed"])])
 
     def test_the_general_time_loop_says_what_it_cannot_do(self):
-        error = self.failed_run(TINY, MIXED, "Time stepping/Engine=general", "Linear solver/Preconditioner=amg", says=["'Linear solver/Precision' is mixed, but the linear solver is gmres with the preconditioner amg (automatic"])
+        error = self.leopard(TINY, MIXED, "Time stepping/Engine=general", "Linear solver/Preconditioner=amg", fails=True)
+        self.assertIn("'Linear solver/Precision' is mixed, but the linear solver is gmres with the preconditioner amg (automatic", error)
         self.assertIn("'Linear solver/Method' = multigrid, async", error)
+        self.assertFalse((self.folder / "output").exists(), "something was written")
 
     def test_krylov_methods_on_several_ranks(self):
         error = self.leopard(VERIFICATION / "multigrid_2d.prm", MIXED, "Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid", ranks=2, fails=True)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 
+from initial_values_test import ASCII, plane, vtu
 from program import FILES, ROOT, Program
 
 TINY = ROOT / "tests/output/tiny_turing.prm"
@@ -246,6 +247,29 @@ class Sweeps(Program):
             self.assertEqual(error.count("leopard: "), 1, error)
         self.assertFalse((self.folder / "output").exists())
         self.assertIn("a sweep of 6 runs", self.leopard(TINY, VARIED, options=["--validate"]))
+
+    def test_files_are_looked_at_before_the_first_run(self):
+        """Those that a later run names, also in combinations that differ from the first one in several values."""
+        points, cells, types, fields = plane(3, False)
+        (self.folder / "good.vtu").write_bytes(vtu(points, cells, types, {"u": fields["u"], "v": fields["u"]}, ASCII))
+        (self.folder / "half.vtu").write_bytes((self.folder / "good.vtu").read_bytes()[:300])
+        (self.folder / "folder.msh").mkdir()
+        shutil.copy(ROOT / "meshes/fish.msh", self.folder / "fish.msh")
+        file = self.write("tiny.prm", TINY.read_text())
+        start = "Turing/Initial values from"
+        for sweep, run, says, more in (
+                (f"{start}: good.vtu, gone.vtu", f"{start}=gone.vtu", "nothing of this name is there", []),
+                (f"gamma: 50, 100; {start}: good.vtu, half.vtu", f"gamma=50, {start}=half.vtu", "is no whole XML file", []),
+                ("Mesh/File: fish.msh, gone.msh", "Mesh/File=gone.msh", "gone.msh' cannot be read", ["Mesh/Domain=file", "Mesh/File=fish.msh", "Discretization/Method=finite elements"]),
+                ("Mesh/File: fish.msh, folder.msh", "Mesh/File=folder.msh", "folder.msh' is a folder", ["Mesh/Domain=file", "Mesh/File=fish.msh", "Discretization/Method=finite elements"]),
+                ("Time stepping/Engine: automatic, fused; Discretization/Mass matrix: lumped, consistent", "Time stepping/Engine=fused, Discretization/Mass matrix=consistent",
+                 "this time loop cannot be used here", ["Discretization/Method=finite elements"])):
+            with self.subTest(sweep):
+                for options in ((), ("--validate",)):
+                    error = self.leopard(file, f"Run/Sweep={sweep}", *more, options=options, fails=True)
+                    self.assertIn(f"the run {run} of the sweep: ", error)
+                    self.assertIn(says, error)
+                    self.assertFalse((self.folder / "output").exists(), "something was written")
 
     def test_contact_sheet(self):
         try:

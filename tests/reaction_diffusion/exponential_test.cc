@@ -10,6 +10,10 @@
 
 namespace leopard::reaction_diffusion
 {
+  class ExponentialSteps : public BackendTest
+  {
+  };
+
   namespace
   {
     /** f = A u, A by rows. */
@@ -65,9 +69,6 @@ namespace leopard::reaction_diffusion
       return u;
     }
 
-    class ExponentialSteps : public BackendTest
-    {
-    };
     INSTANTIATE_TEST_SUITE_P(Backends, ExponentialSteps, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
   } // namespace
 

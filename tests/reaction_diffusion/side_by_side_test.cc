@@ -10,11 +10,12 @@
 
 namespace leopard::reaction_diffusion
 {
+  class SideBySide : public BackendTest
+  {
+  };
+
   namespace
   {
-    class SideBySide : public BackendTest
-    {
-    };
     INSTANTIATE_TEST_SUITE_P(Backends, SideBySide, testing::Values(Backend::host, Backend::cuda), backend_name);
 
     struct Case

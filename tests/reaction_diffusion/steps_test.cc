@@ -10,11 +10,12 @@
 
 namespace leopard::reaction_diffusion
 {
+  class ReactionDiffusionSteps : public BackendTest
+  {
+  };
+
   namespace
   {
-    class ReactionDiffusionSteps : public BackendTest
-    {
-    };
     INSTANTIATE_TEST_SUITE_P(Backends, ReactionDiffusionSteps, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
 
     const Schnakenberg kinetics_of_default{0.126779, 0.792366}; ///< the default of KineticsChoice

@@ -229,10 +229,14 @@ namespace leopard::reaction_diffusion
                     EXPECT_TRUE(fine >= planes[l - 1][r] && fine < planes[l - 1][r + 1]) << "level " << l << ", plane " << j;
                   }
               if (l > 0 && l + 1 < planes.size())
-                EXPECT_GT(grids[l].n_nodes(), share_above) << "what is shared is large";
+                {
+                  EXPECT_GT(grids[l].n_nodes(), share_above) << "what is shared is large";
+                }
             }
           if (planes.size() < grids.size() && share_above >= 500)
-            EXPECT_LE(grids[planes.size() - 1].n_nodes(), share_above) << "what is whole is small";
+            {
+              EXPECT_LE(grids[planes.size() - 1].n_nodes(), share_above) << "what is whole is small";
+            }
         }
   }
 

@@ -144,7 +144,9 @@ namespace leopard
           variant.change(o);
           BlockAsync<double> method(A, o);
           if (GetParam() == Backend::host)
-            EXPECT_EQ(method.description().find(" on 1 threads"), std::string::npos) << variant.name << ", " << method.description();
+            {
+              EXPECT_EQ(method.description().find(" on 1 threads"), std::string::npos) << variant.name << ", " << method.description();
+            }
           Vector x(n_rows, 0.);
           for (int n = 0; n < 10 && largest_difference(x, x_exact) > 1e-11; ++n) // a block may be done before another begins
             iterate(method, x, b, 100);
@@ -485,7 +487,9 @@ namespace leopard
                   }
                 BlockAsync<double> method(A, o);
                 if (storage != Storage::automatic)
-                  EXPECT_NE(method.description().find("stored as " + to_string(storage)), std::string::npos) << method.description();
+                  {
+                    EXPECT_NE(method.description().find("stored as " + to_string(storage)), std::string::npos) << method.description();
+                  }
                 Vector x(3000, 0.);
                 iterate(method, x, b, 4);
                 o.backend = Backend::reference;
@@ -555,7 +559,9 @@ namespace leopard
       for (int i = 0; i < 64 * 64; ++i)
         for (int j : {i - 1, i - 64})
           if (j >= 0 && (j == i - 64 || i % 64 > 0))
-            EXPECT_EQ(tile[i] != tile[j], j == i - 1 ? i % 64 % 16 == 8 : i / 64 % 16 == 8) << i << ", " << j;
+            {
+              EXPECT_EQ(tile[i] != tile[j], j == i - 1 ? i % 64 % 16 == 8 : i / 64 % 16 == 8) << i << ", " << j;
+            }
     }
 
     /** Of points in any place: no tile has more rows than it may, and rows are not lost. */

@@ -34,6 +34,36 @@ namespace leopard
     return v;
   }
 
+  /** D A D for a diagonal D. */
+  inline CrsMatrix<double> scaled_by(const Vector &D, CrsMatrix<double> A)
+  {
+    for (int i = 0; i < A.n_rows; ++i)
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        A.values[p] *= D[i] * D[A.columns[p]];
+    return A;
+  }
+
+  /** Of random powers of ten, 10^-digits to 10^digits. */
+  inline CrsMatrix<double> badly_scaled(const CrsMatrix<double> &A, double digits, unsigned int seed)
+  {
+    Vector D = random_vector(A.n_rows, seed); // in (-1, 1)
+    for (double &d : D)
+      d = std::pow(10., digits * d);
+    return scaled_by(D, A);
+  }
+
+  /**
+   * Of 10^-digits and 10^digits by turns, so that each of a grid's nodes, an odd number a line, has the others' beside
+   * it.
+   */
+  inline CrsMatrix<double> scaled_by_turns(const CrsMatrix<double> &A, double digits)
+  {
+    Vector D(A.n_rows);
+    for (int i = 0; i < A.n_rows; ++i)
+      D[i] = std::pow(10., i % 2 == 0 ? digits : -digits);
+    return scaled_by(D, A);
+  }
+
   /** The larger number, or what is no number, which std::max() may forget. */
   inline double larger_or_nan(double a, double b)
   {

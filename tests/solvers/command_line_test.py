@@ -369,6 +369,10 @@ class Solving(Program):
         self.assertRegex(said, "corrections of 7, 7, 7")
         said = self.run_it(*common, "--method", "cg", "--preconditioner", "none", "--max-iterations", "20", "--backend", "host", code=1)[0]
         self.assertIn("iteration limit after 20 iterations", said)
+        for method in ("cg", "gmres"):  # within the second correction, which was begun with a limit of its own
+            of_first = int(re.search(r"corrections of (\d+), \d", self.run_it(*common, "--method", method, "--preconditioner", "none", "--backend", "host"))[1])
+            said = self.run_it(*common, "--method", method, "--preconditioner", "none", "--max-iterations", str(of_first + 3), "--backend", "host", code=1)[0]
+            self.assertIn(f"iteration limit after {of_first + 3} iterations", said)
         for method, each in (("jacobi", 40), ("async", 6), ("multigrid", 2)):
             said = self.run_it(*common, "--method", method, "--inner-iterations", str(each), "--backend", "host")
             self.assertRegex(said, f"corrections of {each}, {each}")
@@ -409,6 +413,19 @@ class Solving(Program):
             said = self.run_it(matrix, "--method", "async", "--precision", "automatic", "--max-iterations", "10", "--local-iterations", "1", code=1)[0]
             self.assertRegex(said, f"precision +double: .*{re.escape(says)}")
         self.assertIn("without a tolerance", self.run_it("A.mtx", "--method", "async", "--precision", "automatic", "--tolerance", "0", "--max-iterations", "3"))
+
+    def test_choices_do_not_depend_on_the_scaling_of_rows_and_columns(self):
+        """D A D with D = 1e4 and 1e-4 by turns: no convergence was predicted, and no momentum found."""
+        size = [10. ** (4 - 8 * (i % 2)) for i in range(225)]
+        plain, scaled = laplace(15), {(i, j): value * size[i] * size[j] for (i, j), value in laplace(15).items()}
+        said = []
+        for matrix in (plain, scaled):
+            self.matrix("dad.mtx", matrix, 225)
+            self.vector("b.mtx", [1.] * 225 if matrix is plain else size)
+            for choice in ("--precision", "--momentum"):
+                text = self.run_it("dad.mtx", "--rhs", "b.mtx", "--method", "async", choice, "automatic", "--block-size", "32", "--backend", "host")
+                said.append(re.search(r"(\d+) corrections of \S+ digits" if choice == "--precision" else "momentum = .*", text)[0])
+        self.assertEqual(said[:2], said[2:])
 
     def test_precisions_of_badly_scaled_matrices(self):
         size = [10. ** (25. * math.sin(i)) for i in range(144)]
@@ -1754,6 +1771,16 @@ class BadInput(Program):
             for options in ([], ["--method", "automatic"], ["--method", "cg"], ["--method", "gmres", "--preconditioner", "ilu", "--shares", "1,2"]):
                 with self.subTest(options):
                     self.refused("A.mtx", "--gpus", "2", *options, says="no --gpus", code=1)
+
+    def test_rows_count_as_in_the_file(self):
+        """The library counts them from 0; in the order of blocks they are none of the file, and the message says so."""
+        self.matrix("minus.mtx", {**laplace(12), (3, 3): -2.}, 144)
+        for options in (("--method", "chebyshev"), ("--method", "cg", "--preconditioner", "ic"), ("--momentum", "automatic")):
+            _, error = self.run_it("minus.mtx", *options, code=1)
+            self.assertIn("the diagonal entry of row 4 is -2", error)
+            self.assertNotIn("the first row", error)
+        _, error = self.run_it("minus.mtx", "--momentum", "automatic", "--blocks", "rcm", "--block-size", "16", code=1)
+        self.assertRegex(error, r"the diagonal entry of row \d+ is -2.000000 \(the first row is 0, in the order of the blocks\)")
 
     def test_right_hand_sides_whose_norm_cannot_be_squared(self):
         for value in (1e-170, 1e160):

@@ -65,7 +65,7 @@ namespace leopard
     {
       const std::vector<double>   x = random_values(A.n_columns, 5), y = random_values(A.n_rows, 6);
       const device::Array<Number> dx(rounded_to<Number>(x)), dy(rounded_to<Number>(y)), dz(rounded_to<Number>(y));
-      for (const auto [alpha, beta] : {std::pair(1., 0.), std::pair(-1., 1.), std::pair(0.5, -2.)})
+      for (const auto &[alpha, beta] : {std::pair(1., 0.), std::pair(-1., 1.), std::pair(0.5, -2.)})
         for (const bool in_place : {false, true})
           {
             if (in_place)

@@ -226,6 +226,32 @@ namespace leopard
         }
   }
 
+  TEST_P(KrylovBackend, ASolveMayHaveALimitOfItsOwn)
+  {
+    const CrsMatrix<double> A = five_point_matrix(20, 20, 0.1);
+    const Vector            b = random_vector(A.n_rows, 5);
+    for (const std::string &method : all_methods)
+      {
+        KrylovOptions common;
+        common.backend                                      = GetParam();
+        const std::unique_ptr<KrylovSolver<double>> krylov  = make_krylov(method, A, common, 20);
+        const auto                                  limited = [&](int most) {
+          Solved solution{{}, Vector(b.size(), 0.)};
+          call_with_numbers<double>(
+            krylov->memory_space(), solution.x, b, [&](double *to, const double *right) { solution.result = krylov->solve(to, right, most); });
+          return solution;
+        };
+        common.max_iterations = 7;
+        const Solved of_seven = solved(*make_krylov(method, A, common, 20), b), cut_off = limited(7);
+        EXPECT_EQ(cut_off.result.n_iterations, 7) << method;
+        EXPECT_EQ(cut_off.result.reason, KrylovReason::maximum_iterations) << method;
+        EXPECT_LE(relative_residual(A, cut_off.x, b), 1.0001 * relative_residual(A, of_seven.x, b)) << method;
+        EXPECT_EQ(limited(0).result.n_iterations, 0) << method;
+        expect_converged(A, solved(*krylov, b), b, common.tolerance); // the limit was that of one solve
+        EXPECT_TRUE(limited(100000).result.converged) << method;
+      }
+  }
+
   TEST_P(KrylovBackend, EndsWhenTheTimeIsOver)
   {
     const CrsMatrix<double> A   = five_point_matrix(40, 40, 0.);

@@ -58,7 +58,9 @@ namespace leopard
             {
               sum += A.values[p] - before.values[p];
               if (A.columns[p] != i)
-                EXPECT_NEAR(A.values[p], before.values[p] * (1.5 + std::sin(i + A.columns[p])), 1e-15);
+                {
+                  EXPECT_NEAR(A.values[p], before.values[p] * (1.5 + std::sin(i + A.columns[p])), 1e-15);
+                }
             }
           EXPECT_NEAR(sum, 0., 1e-14) << "row " << i;
         }
@@ -91,7 +93,9 @@ namespace leopard
               changed += after.values[p] != before.values[p];
               for (int q = after.row_offsets[j]; q < after.row_offsets[j + 1]; ++q)
                 if (after.columns[q] == i)
-                  EXPECT_EQ(after.values[q], after.values[p]) << "row " << i;
+                  {
+                    EXPECT_EQ(after.values[q], after.values[p]) << "row " << i;
+                  }
             }
           EXPECT_NEAR(sum_after, sum_before, 3e-7 * largest) << "row " << i;
         }

@@ -4,12 +4,9 @@
 
 namespace leopard
 {
-  namespace
+  class MixedMultigrid : public RefinementBackend
   {
-    class MixedMultigrid : public RefinementBackend
-    {
-    };
-  } // namespace
+  };
 
   TEST_P(MixedMultigrid, TakesAsManyCyclesAsDouble)
   {

@@ -292,6 +292,30 @@ namespace leopard
     EXPECT_EQ(r.n_corrections, 3);
   }
 
+  /** Krylov methods end by their own tolerance, and get no more iterations than are left. */
+  TEST_P(RefinementBackend, KrylovMethodsInsideKeepToTheLimitOfAll)
+  {
+    const CrsMatrix<double> A     = five_point_matrix(40, 40, 0.);
+    const Vector            b     = random_vector(A.n_rows, 9);
+    RefinementOptions       o     = tolerance(1e-12);
+    const RefinementResult  whole = solve<float>(A, b, cg(), o).result;
+    ASSERT_TRUE(whole.converged());
+    ASSERT_GE(whole.n_corrections, 2);
+    // within the first correction, at the beginning of the second, and within the last
+    for (const int most : {5, whole.inner_iterations[0] + 3, whole.n_iterations - whole.inner_iterations.back() / 2})
+      {
+        o.max_iterations         = most;
+        const RefinementResult r = solve<float>(A, b, cg(), o).result;
+        EXPECT_EQ(r.n_iterations, most);
+        EXPECT_EQ(std::accumulate(r.inner_iterations.begin(), r.inner_iterations.end(), 0), most);
+        EXPECT_EQ(r.reason, RefinementReason::maximum) << most << ": " << to_string(r.reason);
+      }
+    // of CG also where it is looked whether to stop
+    o.max_iterations = whole.n_iterations;
+    o.asked_to_stop  = [] { return false; };
+    EXPECT_TRUE(solve<float>(A, b, cg(), o).result.converged());
+  }
+
   TEST_P(RefinementBackend, TheFirstCorrectionGainsNoMoreThanIsWanted)
   {
     const CrsMatrix<double> A     = five_point_matrix(60, 60, 0.01);
@@ -421,7 +445,7 @@ namespace leopard
       }
     catch (const InvalidInput &error)
       {
-        EXPECT_NE(std::string(error.what()).find("row 5, column " + std::to_string(A.columns[p] + 1)), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("row 4, column " + std::to_string(A.columns[p])), std::string::npos) << error.what();
       }
     A.values[p] = 1e-70; // hidden by rounding
     EXPECT_EQ(scaled_to<float>(A).matrix.values[p], 0.f);

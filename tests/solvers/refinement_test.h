@@ -71,16 +71,6 @@ namespace leopard
     return residual_norm(A, x.data(), b.data()) / (norm_A * norm(x) + norm(b));
   }
 
-  /** D A D for a diagonal D of random powers of ten, 10^-digits to 10^digits. */
-  inline CrsMatrix<double> badly_scaled(CrsMatrix<double> A, double digits, unsigned int seed)
-  {
-    const Vector exponents = random_vector(A.n_rows, seed); // in (-1, 1)
-    for (int i = 0; i < A.n_rows; ++i)
-      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-        A.values[p] *= std::pow(10., digits * exponents[i]) * std::pow(10., digits * exponents[A.columns[p]]);
-    return A;
-  }
-
   /** tridiag(-1, 2, -1), of condition number 4 n^2 / pi^2, whose ILU(0) is its factorization. */
   inline CrsMatrix<double> line_matrix(int n)
   {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // theta and the local iterations that follow from it, what is expected of them, and the bound of omega for asynchronous
 // schedules.
+#include "block_async_test.h"
 #include "real_matrices.h"
 
 #include <solvers/base/errors.h>
@@ -155,6 +156,31 @@ namespace leopard
       EXPECT_LT(by_rule.iterations_a_digit, 1.3 * uniform.iterations_a_digit);
       options.omega = 1.9;
       EXPECT_EQ(predicted({}).iterations_a_digit, INFINITY);
+    }
+
+    /** D A D has the eigenvalues of D^-1 A and in exact arithmetic the same iteration, divided by D. */
+    TEST(Prediction, DoesNotDependOnTheScalingOfRowsAndColumns)
+    {
+      const CrsMatrix<double> A      = five_point_matrix(61, 61, 0.);
+      const auto              judged = [](const CrsMatrix<double> &matrix) {
+        const MomentumParameters parameters = momentum_parameters(extreme_eigenvalues(matrix, 1e-3), 0.8);
+        BlockAsyncOptions        options;
+        options.block_size       = 128;
+        options.local_iterations = 3;
+        const double factor      = predicted_convergence(matrix, options, 600.).factor;
+        options.omega            = parameters.omega;
+        options.momentum         = parameters.momentum;
+        return std::pair(factor, converges_in_all_schedules(matrix, options, 600.));
+      };
+      const auto [factor, converges] = judged(A);
+      EXPECT_TRUE(converges);
+      for (const double digits : {4., 30.})
+        for (const bool by_turns : {true, false})
+          {
+            const auto [of_scaled, scaled_converges] = judged(by_turns ? scaled_by_turns(A, digits) : badly_scaled(A, digits, 7));
+            EXPECT_NEAR(std::log(of_scaled), std::log(factor), -0.1 * std::log(factor)) << digits << ", " << by_turns;
+            EXPECT_TRUE(scaled_converges) << digits << ", " << by_turns;
+          }
     }
 
     /** With so much momentum one schedule diverges here and others do not. */

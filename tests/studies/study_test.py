@@ -247,7 +247,10 @@ with tempfile.TemporaryDirectory() as folder:
     for options in (["--threads", "2"], ["--seed", "3"]):  # with a GPU and without
         result = run("gpus", *options)
         check(result.returncode == 1 and f"{options[0]} is given, and gpus" in result.stderr, f"gpus {options}: {result.stderr}")
-    check(run("gpus", "--backend", "host", "--size", "12", "--seed", "3", "--matrix", "random-60").returncode == 0, "gpus: what it uses is refused")
+    for backend, words in (("host", "error: --backend is host, and gpus "), ("automatic", "error: no GPU answers here, and gpus "), ("cuda", "error: no GPU answers here, and gpus ")):
+        result = run("gpus", "--backend", backend, "--size", "12", "--seed", "3", "--matrix", "random-60", CUDA_VISIBLE_DEVICES="")
+        check(result.returncode == 1 and result.stderr.startswith(words), f"gpus without GPUs, --backend {backend}: {result.returncode}, {result.stderr}")
+        check("nothing was run\n  expected: " in result.stderr and "Findings" not in result.stdout, f"gpus without GPUs: {result}")
     verdicts("divergence", "--matrix", "trefethen-60", **{"where rho(|B|) < 1 random orders": HOLDS, "with omega = 0.99": HOLDS, "with omega = 1.01": HOLDS, "where rho(B) < 1 < rho(|B|)": HOLDS, "where rho(|B|) < 1 the same order converges": HOLDS})
 
     # refinement: across blocks an iteration has the factor |c|, in both precisions and with any number of sweeps

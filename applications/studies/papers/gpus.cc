@@ -421,13 +421,11 @@ namespace leopard::studies
   {
     const std::vector<std::string> names = settings.matrices_or({"trefethen-20000", "fv3"});
     refuse_unused("gpus", settings, {}, names);
-    if (settings.resolved_backend() != Backend::cuda)
-      {
-        report.say("gpus: no GPU answers here, and this study is for one and more of them");
-        for (const char *figure : {"T Figure 4.10", "T Figure 4.12", "T Figure 4.13", "T Figure 4.14"})
-          report.undecided(figure, "what several GPUs gain", "no GPU answers");
-        return;
-      }
+    if (settings.backend == "host")
+      throw InvalidInput("--backend is host, and gpus compares one and more GPUs: nothing was run\n  expected: --backend automatic or cuda");
+    if (device::n_devices() == 0)
+      throw InvalidInput("no GPU answers here, and gpus compares one and more of them: nothing was run\n  expected: a machine with a GPU and its "
+                         "driver, and a build with CUDA");
     const int n_gpus = settings.gpus > 0 ? std::min(settings.gpus, device::n_devices()) : device::n_devices();
     report.say(
       "gpus: " + std::to_string(n_gpus) + " GPUs, " + machine(settings) +

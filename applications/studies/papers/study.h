@@ -168,7 +168,7 @@ namespace leopard::studies
   void study_imbalance(const Settings &settings, Report &report);
   void study_imbalance_of_gpus(const Settings &settings, Report &report); ///< of it, with --backend cuda
   void study_copies(const Settings &settings, Report &report);
-  void study_gpus(const Settings &settings, Report &report);
+  void study_gpus(const Settings &settings, Report &report); ///< @throws InvalidInput without a GPU
   void study_faults(const Settings &settings, Report &report);
   void study_energy(const Settings &settings, Report &report);
   void study_detection(const Settings &settings, Report &report); ///< the second part of faults
