@@ -114,12 +114,15 @@ namespace leopard
         });
       }
 
-      KrylovResult solve(Number *x, const Number *b) override
+      using KrylovSolver<Number>::solve;
+
+      KrylovResult solve(Number *x, const Number *b, int most_iterations) override
       {
         KrylovResult result;
         team.run([&](int rank) {
           const int    begin = rows[rank].begin;
-          KrylovResult own   = is_on_device() ? solve_on_device(rank, x + begin, b + begin) : members[rank].krylov->solve(x + begin, b + begin);
+          KrylovResult own   = is_on_device() ? solve_on_device(rank, x + begin, b + begin, most_iterations)
+                                              : members[rank].krylov->solve(x + begin, b + begin, most_iterations);
           if (rank == 0)
             result = std::move(own);
         });
@@ -236,12 +239,12 @@ namespace leopard
         return make_fgmres<Number>(A, options, arguments...);
       }
 
-      KrylovResult solve_on_device(int rank, Number *x, const Number *b)
+      KrylovResult solve_on_device(int rank, Number *x, const Number *b, int most_iterations)
       {
         Member<Number> &mine = members[rank];
         mine.x.copy_from_host(x);
         mine.b.copy_from_host(b);
-        KrylovResult result = mine.krylov->solve(mine.x.data(), mine.b.data());
+        KrylovResult result = mine.krylov->solve(mine.x.data(), mine.b.data(), most_iterations);
         mine.x.copy_to_host(x);
         return result;
       }
