@@ -44,7 +44,7 @@ namespace leopard::device
      * row. Nothing branches within a row, so that loads do not wait for one another: a lane whose row has ended reads
      * the slice's first entry, for nothing.
      */
-    __device__ Number product(int slice, int lane, const Number *x) const
+    __device__ Number product(int slice, int lane, const Number *__restrict__ x) const
     {
       constexpr int        n      = 4; // entries of a row at once
       const CompactSlice   here   = slices[slice];

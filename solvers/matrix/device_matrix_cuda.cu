@@ -81,7 +81,6 @@ namespace leopard::device
     __global__ void __launch_bounds__(threads)
       compact_product_kernel(const CompactView<Number> A, Number alpha, const Number *x, Number beta, const Number *y, Number *z)
     {
-      wait_for_previous();
       const unsigned int row = blockIdx.x * blockDim.x + threadIdx.x, slice = row / 32, n = A.n_rows;
       if (32 * slice >= n)
         return;
@@ -192,7 +191,8 @@ namespace leopard::device
     data->choose();
     if (data->compact)
       {
-        launch_early(compact_product_kernel<Number>, (n + threads - 1u) / threads, threads, 0, data->compact->view(), alpha, x, beta, y, z);
+        compact_product_kernel<<<(n + threads - 1u) / threads, threads>>>(data->compact->view(), alpha, x, beta, y, z);
+        LEOPARD_CHECK(cudaGetLastError());
         return;
       }
     if (data->is_small())
