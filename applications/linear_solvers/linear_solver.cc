@@ -119,7 +119,7 @@ namespace leopard
                       "0",
                       Integer(0, 65536),
                       "async: rows a block (at most 1024 on a GPU). 0: 256, and 512 as a smoother of stored levels on a GPU whose rows have at most "
-                      "16 entries in the mean. Dimensionless.");
+                      "12 entries in the mean. Dimensionless.");
     prm.declare_entry(
       "Block shape",
       "compact",

@@ -36,7 +36,7 @@ namespace leopard
     BlockAsyncOptions block_async = {};
     /**
      * Stored levels may have other blocks than of block_async.block_size rows: of 512 on a GPU where rows of the finest
-     * level have at most 16 entries in the mean (benchmarks/results/2026-11-29_h200_small_stored_levels.md).
+     * level have at most 12 entries in the mean (benchmarks/results/2026-11-29_h200_small_stored_levels.md).
      */
     bool       any_block_size = false;
     BlockShape block_shape =

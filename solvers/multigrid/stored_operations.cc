@@ -92,7 +92,7 @@ namespace leopard
 
     /** See SmootherOptions::any_block_size. */
     constexpr int  rows_of_large_blocks         = 512;
-    constexpr long most_entries_of_large_blocks = 16; ///< a row, in the mean
+    constexpr long most_entries_of_large_blocks = 12; ///< a row, in the mean
 
     /** Whether a smoother begins from zero with zeros in x, which may be there already. Null: there is none. */
     template <typename Number>

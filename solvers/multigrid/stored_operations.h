@@ -159,7 +159,7 @@ namespace leopard
     {
       return memory_space() == MemorySpace::device && !adaptive && !is_singular() && !communication(n_levels()).is_distributed();
     }
-    const int *own_order() const override { return finest_order.get(); }
+    const int *own_order() const override { return takes_own_vectors() ? finest_order.get() : nullptr; }
 
     void set_residual(Number *x, const Number *b) override
     {
