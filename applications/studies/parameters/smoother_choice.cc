@@ -153,6 +153,7 @@ namespace leopard
           if (option.name == name)
             option.set(choice, {entry, text, name, value});
       }
+    choice.options.any_block_size = given.count("block") == 0;
     try
       {
         choice.options.validate();
