@@ -100,7 +100,7 @@ namespace leopard
         else
           start(u, is_first);
         check_reaction();
-
+        integrator->check_noise();
         if (study)
           {
             context.begin({"convergence.txt", "convergence.csv"});

@@ -140,6 +140,14 @@ namespace leopard
     return inspect(forces, n_fields).finite ? "" : "the noise is not finite: that " + not_finite_noise(problem, u_n, forces, places);
   }
 
+  void TimeIntegrator::check_noise()
+  {
+    if (!problem.has_noise())
+      return;
+    if (const std::string complaint = make_forces(solution(), time(), control.step, next_step_size()); !complaint.empty())
+      throw Error(complaint + ", where the run begins\n  expected: a finite number everywhere");
+  }
+
   void TimeIntegrator::start(const HostVector &u)
   {
     resume({{0, 0., control.next_step, {}}, inspect(u, n_fields).largest}, {u});

@@ -124,6 +124,9 @@ namespace leopard
      */
     std::string limit_first_step();
 
+    /** To be called before the first step. @throws Error, on all ranks, if the noise that begins it is not finite. */
+    void check_noise();
+
     /**
      * Does one step; one that is not fixed does not go beyond the end time, nor, if exponential, beyond stop_time.
      * Where the error controls the step, every failure in it (Newton, the linear solver, values, rates or sources that

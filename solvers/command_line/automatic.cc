@@ -583,6 +583,8 @@ namespace leopard::command_line
       result.precision = attempt.in_double ? Precision::double_precision : Precision::mixed;
     else if (asks_for_mixed && result.is_automatic && !result.is_relaxation())
       result.precision = result.method_name != "direct" && !attempt.in_double ? Precision::mixed : Precision::double_precision;
+    else if (attempt.in_double && result.method_name == "multigrid" && result.precision == Precision::automatic)
+      result.precision = Precision::double_precision;
     if (result.criteria.max_iterations == 0) // corrections are at least one
       result.precision = Precision::double_precision;
     if (attempt.max_iterations > 0 && !arguments.has("--max-iterations"))

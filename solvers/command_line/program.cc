@@ -15,6 +15,7 @@
 #include "conclusion.h"
 #include "method.h"
 #include "nodes.h"
+#include "option_names.h"
 #include "quality.h"
 #include "report.h"
 #include "scaled_system.h"
@@ -392,9 +393,11 @@ namespace leopard::command_line
       for (std::size_t i = 0;; ++i)
         {
           const Stopwatch of_this;
-          Arguments       now = with_attempt(arguments, at_its_turn(attempts[i], A));
+          Arguments       now               = with_attempt(arguments, at_its_turn(attempts[i], A));
+          const bool      is_free_multigrid = arguments.precision == Precision::automatic && now.method_name == "multigrid";
           const bool      chose_single =
-            now.is_krylov() && now.precision == Precision::mixed && (now.is_automatic || arguments.precision != Precision::mixed);
+            is_free_multigrid ? now.precision == Precision::automatic
+                                   : now.is_krylov() && now.precision == Precision::mixed && (now.is_automatic || arguments.precision != Precision::mixed);
           bool       is_last            = i + 1 == attempts.size();
           const auto try_in_double_next = [&] {
             attempts.insert(attempts.begin() + static_cast<long>(i) + 1, attempts[i]);
@@ -404,7 +407,7 @@ namespace leopard::command_line
           };
           if (attempts[i].why != "as asked for")
             log_line(i == 0 ? "automatic" : "next", text_of(attempts[i]) + ": " + attempts[i].why);
-          if (arguments.precision == Precision::mixed && now.precision == Precision::double_precision)
+          if ((arguments.precision == Precision::mixed || is_free_multigrid) && now.precision == Precision::double_precision)
             log_line("precision",
                      now.method_name != "direct" ? "double, as single does not do for this matrix"
                                                  : "double, as " + text_of(attempts[i]) + " has nothing in single precision");
@@ -457,7 +460,7 @@ namespace leopard::command_line
                 throw;
               if (now.method_name == "direct")
                 singular = problem.what();
-              failure = first_line(problem.what());
+              failure = first_line(as_in_file(problem.what()));
             }
           log_line("failed", text_of(attempts[i]) + ": " + failure + " (" + short_text(of_this.seconds(), 2) + " s)");
           if (is_last)

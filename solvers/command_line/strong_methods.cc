@@ -17,6 +17,7 @@
 #include "../refinement/rounded_preconditioner.h"
 #include "../triangular/incomplete_preconditioner.h"
 #include "krylov_method.h"
+#include "option_names.h"
 #include "report.h"
 #include "vectors.h"
 
@@ -287,7 +288,7 @@ namespace leopard::command_line
           }
         catch (const InvalidInput &reason)
           {
-            const std::string text = reason.what();
+            const std::string text = as_in_file(reason.what());
             log("precision", "double, as mixed does not do: " + text.substr(0, text.find('\n')));
           }
       auto        multigrid = stencil ? std::make_unique<Multigrid<double>>(*stencil, 0, multigrid_options(a, backend, true))

@@ -172,6 +172,13 @@ class Noise(Program):
         said = self.failed_run(self.file, "Turing/Noise u=1/(x - 1)", says=["the noise is not finite: that of u at (1, 0) and t = 0, where u = 1", ": the expression '1/(x - 1)' of the entry 'Turing/Noise u' is inf"])
         self.assertNotIn("error-controlled", said)
 
+    def test_noise_that_is_not_finite_at_the_beginning_deletes_no_results(self):
+        self.leopard(self.file)
+        kept = self.statistics("heat")
+        said = self.leopard(self.file, "Turing/Noise u=1/x", fails=True)  # with --overwrite
+        self.assertIn("the noise is not finite: that of u at (0, 0) and t = 0", said)
+        self.assertEqual(self.statistics("heat"), kept)
+
 
 SPOTS = """set Problem = turing
 subsection Turing
@@ -312,8 +319,8 @@ class NoiseInTheFusedLoop(Program):
     def test_bad_input(self):
         file = self.write("bad.prm", SPOTS)
         free = ["Linear solver/Method=automatic", "Time stepping/Engine=fused"]
-        for expression, words in (("1/(x - 1)", "the noise is not finite: that of u at (1, 0) and t = 0, where u = "), ("sqrt(0.011 - t)", "t = 0.012, where u = ")):
-            message = self.failed_run(file, *free, f"Turing/Noise u={expression}", says=[words, f": the expression '{expression}' of the entry 'Turing/Noise u' is ", "in the step from time "])
+        for expression, words, where in (("1/(x - 1)", "the noise is not finite: that of u at (1, 0) and t = 0, where u = ", "where the run begins"), ("sqrt(0.011 - t)", "t = 0.012, where u = ", "in the step from time ")):
+            message = self.failed_run(file, *free, f"Turing/Noise u={expression}", says=[words, f": the expression '{expression}' of the entry 'Turing/Noise u' is ", where])
             self.assertNotIn("error-controlled", message)
         self.assertEqual(self.checkpoints("bad")[-1:], [6], "the last good state")
         self.assertIn("noise tells places apart to 1e-09", self.leopard(file, *free, "Mesh/Upper corner=2e-8", fails=True))

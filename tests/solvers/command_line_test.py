@@ -303,6 +303,11 @@ class Solving(Program):
                 cycles[precision] = int(re.search(r"converged after (\d+) cycles", said)[1])
             self.assertLessEqual(cycles["mixed"], cycles["double"] + 1)
             self.assertEqual(cycles["automatic"], cycles["mixed"])
+        size = [1e4 if i % 2 == 0 else 1e-4 for i in range(400)]  # beyond what single precision tells apart
+        self.matrix("sizes.mtx", {(i, j): value * size[i] * size[j] for (i, j), value in laplace(20).items()}, 400)
+        said = self.run_it("sizes.mtx", "--method", "multigrid", "--precision", "automatic", "--max-iterations", "3000", "--backend", "host")
+        self.assertIn("double, as single does not do for this matrix", said)
+        self.assertIn("converged after", said)
         said = self.run_it("grid.mtx", "--method", "multigrid", "--precision", "automatic", "--backend", "reference")
         self.assertNotIn("single precision", said)
         said = self.run_it("grid.mtx")  # the default knows the stencil
