@@ -159,7 +159,7 @@ namespace leopard
       "Steady state guess", "", Anything(), "Where the search for the steady state begins, if there are several: 'u: 1, v: 0.9'. Dimensionless.");
     prm.declare_entry("Start from steady state", "false", Bool(), "Adds the homogeneous steady state of the kinetics to the initial values.");
     prm.declare_entry("Perturbation", "0", Double(0.), "Amplitude of a random perturbation of the initial values, relative to them. Dimensionless.");
-    prm.declare_entry("Seed", "1", Integer(0), "Seed of the random perturbation.");
+    prm.declare_entry("Seed", "1", Integer(0), "Seed of the random perturbation, and of noise.");
     declare_common_parameters(prm);
   }
 
