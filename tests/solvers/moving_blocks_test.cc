@@ -104,5 +104,23 @@ namespace leopard
       options.smoother.moving_blocks = MovingBlocksChoice::automatic;
       EXPECT_EQ(refusal(options), "");
     }
+
+    // of a stored matrix whose rows are short, on a GPU, and only where no other size is asked for
+    TEST_P(MultigridMovingBlocks, BlocksAreLargerWhereThatSuits)
+    {
+      const auto has_blocks_of = [](const std::string &rows, const Stencil<double> &stencil, bool any) {
+        MultigridOptions options;
+        options.backend                 = GetParam();
+        options.smoother.any_block_size = any;
+        const Multigrid<double> multigrid(make_hierarchy(stencil, 3), options);
+        return multigrid.description().find("of up to " + rows + " rows") != std::string::npos;
+      };
+      const bool            on_gpu     = GetParam() == Backend::cuda;
+      const Stencil<double> five_point = five_point_stencil(63, 63, 0.), twenty_seven_point = twenty_seven_point_stencil(15, 15, 15, 0.);
+      EXPECT_EQ(has_blocks_of("512", five_point, true), on_gpu);
+      EXPECT_FALSE(has_blocks_of("512", five_point, false));
+      EXPECT_FALSE(has_blocks_of("512", twenty_seven_point, true));
+      EXPECT_TRUE(has_blocks_of("256", five_point, false) || !on_gpu);
+    }
   } // namespace
 } // namespace leopard
