@@ -75,6 +75,24 @@ namespace leopard::reaction_diffusion
     return u;
   }
 
+  /** The same with fixed steps by two steppers, of which the second goes on where the first has stopped. */
+  template <typename Domain>
+  Vector resumed_solution_at(const Domain &domain, const StepperOptions &options, const Vector &initial, double stop, double time)
+  {
+    const double slack = 0.5 * options.stepping.step_size;
+    Stepper      first(domain, options), second(domain, options);
+    first.start(initial.data());
+    EXPECT_EQ(first.advance(stop, 1000, slack), StopReason::time_reached);
+    std::vector<Vector> solutions(first.state().step_sizes.size() + 1, Vector(initial.size()));
+    for (std::size_t l = 0; l < solutions.size(); ++l)
+      first.solution(solutions[l].data(), static_cast<int>(l));
+    second.resume(first.state(), solutions);
+    EXPECT_EQ(second.advance(time, 1000, slack), StopReason::time_reached);
+    Vector u(initial.size());
+    second.solution(u.data());
+    return u;
+  }
+
   /** All schemes that the backend has, but for the exponential one, which has tests of its own. */
   inline std::vector<Scheme> schemes_on(Backend backend)
   {
