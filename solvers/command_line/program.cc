@@ -395,9 +395,9 @@ namespace leopard::command_line
           const Stopwatch of_this;
           Arguments       now               = with_attempt(arguments, at_its_turn(attempts[i], A));
           const bool      is_free_multigrid = arguments.precision == Precision::automatic && now.method_name == "multigrid";
+          const bool      is_free_krylov    = now.is_krylov() && (now.is_automatic || arguments.precision != Precision::mixed);
           const bool      chose_single =
-            is_free_multigrid ? now.precision == Precision::automatic
-                                   : now.is_krylov() && now.precision == Precision::mixed && (now.is_automatic || arguments.precision != Precision::mixed);
+            (is_free_multigrid && now.precision == Precision::automatic) || (is_free_krylov && now.precision == Precision::mixed);
           bool       is_last            = i + 1 == attempts.size();
           const auto try_in_double_next = [&] {
             attempts.insert(attempts.begin() + static_cast<long>(i) + 1, attempts[i]);
