@@ -63,6 +63,7 @@ namespace leopard::reaction_diffusion
     double sweep_rate   = 0.;                                             ///< contraction of the residual in a sweep as of the last solve
     double slowest_rate = slow_sweeps;                                    ///< that sweeps are thought to have
     double last_ratio   = 1.;                                             ///< of the residuals after and before the last correction
+    double first_ratio  = 0.;                                             ///< likewise, of the first correction of the last step
     double reduction    = 0.;                                             ///< of the residual, that the linear solve is to reach
     double n_unknowns   = 0.;
 
@@ -235,6 +236,7 @@ namespace leopard::reaction_diffusion
       // below the goal, but far from a solution: as much as is_of_solution() wants to see
       const double most = reached(norm, goal) && !reached(norm, small_part() * scale) ? 0.005 : 0.5;
       reduction         = larger(norm > 0. ? smaller(0.3 * goal / norm, most) : most, larger(enough, smallest_reduction));
+      reduction         = larger(reduction, smaller(0.1 * left_by_newton(), 1e-3));
       double needed     = sweeps_for(reduction);
       if (needed > many_sweeps && reduction < 1e-3 && !explicit_reaction()) // as with cycles: Newton's method squares what is left
         {
@@ -245,6 +247,19 @@ namespace leopard::reaction_diffusion
       n_sweeps         = uses_multigrid ? 0 : (sweeps < 2 ? 2 : sweeps);
       n_cycles         = uses_multigrid ? options.max_cycles : 0;
       return Action::correct;
+    }
+
+    /**
+     * What Newton's method is thought to leave of the residual in the next correction, however exactly the linear
+     * system is solved: of the first one as much as in the step before, then the square of what the last one has left.
+     * Zero where it leaves nothing, where cycles, which end by themselves, solve the system, and in the last correction
+     * that is allowed.
+     */
+    LEOPARD_HOST_DEVICE double left_by_newton() const
+    {
+      if (explicit_reaction() || uses_multigrid || attempt_figures.newton_steps + 1 >= options.max_newton_steps)
+        return 0.;
+      return attempt_figures.newton_steps == 0 ? first_ratio : last_ratio * last_ratio;
     }
 
     /**
@@ -263,17 +278,20 @@ namespace leopard::reaction_diffusion
 
     /**
      * What sweeps leave of the residual and what Newton's method leaves, since J is not G, are seen together. The
-     * latter goes down with the square; a residual that does so says nothing against the sweeps.
+     * latter goes down with the square; a residual that does so says nothing against the sweeps, nor does one far below
+     * the goal, which may be rounding. Whatever is faster than was thought is believed.
      */
     LEOPARD_HOST_DEVICE void learn_rate(double new_norm)
     {
-      if (uses_multigrid || !(norm > 0.) || !(new_norm > 0.) || reached(new_norm, 0.1 * goal))
-        return; // rounding would be mistaken for slow convergence
+      if (uses_multigrid || !(norm > 0.) || !(new_norm > 0.))
+        return;
       const double ratio = new_norm / norm, seen = std::exp(std::log(static_cast<float>(ratio)) / static_cast<float>(n_sweeps));
       const bool   by_sweeps = explicit_reaction() || !(ratio <= smaller(0.5, 2. * last_ratio * last_ratio));
-      if (by_sweeps || seen < sweep_rate)
+      if (seen < sweep_rate || (by_sweeps && !reached(new_norm, 0.1 * goal)))
         sweep_rate = smaller(larger(seen, 0.02), slowest_rate);
       last_ratio = ratio;
+      if (attempt_figures.newton_steps == 1)
+        first_ratio = ratio;
     }
 
     LEOPARD_HOST_DEVICE Action after_correction(const Sums &sums)
