@@ -252,12 +252,11 @@ namespace leopard::reaction_diffusion
     /**
      * What Newton's method is thought to leave of the residual in the next correction, however exactly the linear
      * system is solved: of the first one as much as in the step before, then the square of what the last one has left.
-     * Zero where it leaves nothing, where cycles, which end by themselves, solve the system, and in the last correction
-     * that is allowed.
+     * Zero where it leaves nothing, and in the last correction that is allowed.
      */
     LEOPARD_HOST_DEVICE double left_by_newton() const
     {
-      if (explicit_reaction() || uses_multigrid || attempt_figures.newton_steps + 1 >= options.max_newton_steps)
+      if (explicit_reaction() || attempt_figures.newton_steps + 1 >= options.max_newton_steps)
         return 0.;
       return attempt_figures.newton_steps == 0 ? first_ratio : last_ratio * last_ratio;
     }
