@@ -129,7 +129,7 @@ namespace leopard::reaction_diffusion
       for (const Scheme scheme : schemes_on(Backend::host))
         for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
           {
-            const double   dt      = 0.5 * grid.spacing[0] * grid.spacing[0];
+            const double   dt      = std::min(2e-3, 0.5 * grid.spacing[0] * grid.spacing[0]);
             StepperOptions options = fixed_steps(Backend::host, scheme, dt), oracle = fixed_steps(Backend::reference, scheme, dt);
             options.stepping.linear_method = method;
             oracle.stepping.newton_floor   = 1e-14;
