@@ -269,19 +269,23 @@ namespace
     Refinement<float> &refinement, Vectors &vectors, Multigrid<double> &multigrid, const Settings &settings, double in_double, const char *what)
   {
     RefinementResult result;
-    int              failures = 0;
-    const Times      solve    = measure(settings.options.backend == Backend::cuda, settings.repetitions, [&] {
+    int              failures       = 0;
+    int              in_first_solve = 0;
+    const Times      solve          = measure(settings.options.backend == Backend::cuda, settings.repetitions, [&] {
       vectors.clear();
       result = refinement.solve(vectors.x(), vectors.b());
       failures += result.converged() ? 0 : 1;
+      in_first_solve = in_first_solve == 0 ? result.n_iterations : in_first_solve;
     });
-    std::printf("  %s: solve %.3f ms (%.3f .. %.3f), %d corrections of %d cycles, true relative residual %.2e, %d failed; %.2f of double\n",
+    std::printf("  %s: solve %.3f ms (%.3f .. %.3f), %d cycles (%d in the first solve) in %d corrections, true relative residual %.2e, %d failed; "
+                "%.2f of double\n",
                 what,
                 solve.median * 1e3,
                 solve.smallest * 1e3,
                 solve.largest * 1e3,
+                result.n_iterations,
+                in_first_solve,
                 result.n_corrections,
-                settings.mixed,
                 vectors.relative_residual(multigrid),
                 failures,
                 solve.median / in_double);
@@ -364,7 +368,12 @@ namespace
                 residual,
                 failures);
     if (mixed != nullptr)
-      run_mixed(*mixed, vectors, multigrid, settings, solve.median, "mixed precision");
+      {
+        run_mixed(*mixed, vectors, multigrid, settings, solve.median, "mixed precision");
+        refinement.momentum = false;
+        mixed->set_options(refinement);
+        run_mixed(*mixed, vectors, multigrid, settings, solve.median, "mixed precision without momentum");
+      }
     if (in_sixteen_bits != nullptr)
       run_mixed(*in_sixteen_bits, vectors, multigrid, settings, solve.median, "mixed precision, matrices in 16 bits");
     if (failures > 0)

@@ -138,6 +138,7 @@ namespace leopard
       },
       ranks);
     const bool       moves                                  = blocks_move(hierarchy, options);
+    const bool       at_once                                = moves && are_relaxed_at_once(options.smoother.block_async, options.backend);
     MultigridOptions decided                                = options;
     decided.smoother.moving_blocks                          = moves ? MovingBlocksChoice::yes : MovingBlocksChoice::no;
     std::unique_ptr<MultigridOperations<Number>> operations = make_stored_operations<Number>(hierarchy, decided);
@@ -148,9 +149,9 @@ namespace leopard
           coarse = make_coarse_solver<Number>(hierarchy.levels.front().matrix, operations->is_singular(), options);
       },
       ranks);
-    data = std::make_unique<MultigridData<Number>>(
-      std::move(operations), std::move(coarse), options.with_steps(moves && are_relaxed_at_once(options.smoother.block_async, options.backend)));
+    data                    = std::make_unique<MultigridData<Number>>(std::move(operations), std::move(coarse), options.with_steps(at_once));
     data->own_coarse_solver = own;
+    data->blocks_move       = at_once;
     data->matrices          = hierarchy.is_adaptive() ? "stored matrices, local smoothing" : "stored matrices";
   }
 
@@ -192,13 +193,12 @@ namespace leopard
     std::vector<StencilGrid> levels   = stencil_levels(finest, n_levels == 0 ? default_n_levels(finest, options.backend) : n_levels);
     CrsMatrix<double>        coarsest = levels.front().stencil.to_crs();
     check_not_singular(coarsest);
-    const bool own = coarse == nullptr;
+    const bool own = coarse == nullptr, moves = smoother_moves(options.smoother, options.backend, finest.dim());
     if (own)
       coarse = make_coarse_solver<Number>(coarsest, false, options);
-    data                    = std::make_unique<MultigridData<Number>>(make_operations<Number>(levels, options),
-                                                   std::move(coarse),
-                                                   options.with_steps(smoother_moves(options.smoother, options.backend, finest.dim())));
+    data = std::make_unique<MultigridData<Number>>(make_operations<Number>(levels, options), std::move(coarse), options.with_steps(moves));
     data->own_coarse_solver = own;
+    data->blocks_move       = moves;
     data->matrices          = "stencils";
     data->next_stencils     = levels;
     data->stencils          = std::move(levels);
@@ -360,6 +360,12 @@ namespace leopard
     for (int level = 1; level < n_levels(); ++level)
       result = result && data->operations->smoother(level).is_symmetric_map();
     return result;
+  }
+
+  template <typename Number>
+  bool Multigrid<Number>::has_mirrored_steps() const
+  {
+    return data->options.pre_smoothing == data->options.post_smoothing && !data->blocks_move;
   }
 
   template <typename Number>

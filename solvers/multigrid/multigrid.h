@@ -177,6 +177,12 @@ namespace leopard
      */
     bool is_symmetric_map() const;
     /**
+     * Whether the steps before and after the coarse correction are as many, and of blocks that stay: then the cycle is
+     * nearly symmetric, be the schedule chaotic or not, and the eigenvalues of what it leaves of an error are nearly in
+     * [0, 1) where A is symmetric positive definite.
+     */
+    bool has_mirrored_steps() const;
+    /**
      * Whether vmult() is all queued on the device, so that a CUDA graph can hold it: with exchanges of ghosts and a
      * coarse solver that are queued, and of a regular problem (the mean of a singular one is taken out with the host's
      * help).

@@ -39,12 +39,13 @@ namespace leopard
     const MultigridOptions                             options;
     const std::unique_ptr<MultigridOperations<Number>> operations;
     const std::unique_ptr<CoarseSolver<Number>>        coarse;
-    bool                                               own_coarse_solver = true; ///< that takes means out by itself
-    std::string                                        matrices;                 ///< "stored matrices" or "stencils", for a log
-    std::vector<StencilGrid>                           stencils;                 ///< the levels, if they are stencils
-    std::vector<StencilGrid>                           next_stencils;            ///< where new values are looked at first
-    CrsMatrix<double>                                  coarsest_stencil;         ///< and the coarsest as a matrix
-    MultigridProfile                                  *profile = nullptr;        ///< where times go, while they are taken
+    bool                                               own_coarse_solver = true;  ///< that takes means out by itself
+    bool                                               blocks_move       = false; ///< or tiles, all relaxed at once
+    std::string                                        matrices;                  ///< "stored matrices" or "stencils", for a log
+    std::vector<StencilGrid>                           stencils;                  ///< the levels, if they are stencils
+    std::vector<StencilGrid>                           next_stencils;             ///< where new values are looked at first
+    CrsMatrix<double>                                  coarsest_stencil;          ///< and the coarsest as a matrix
+    MultigridProfile                                  *profile = nullptr;         ///< where times go, while they are taken
 
   private:
     /**

@@ -64,6 +64,19 @@ namespace leopard
       });
     }
 
+    void take_step(Number *c, Number *s, double a, double momentum, bool goes_on) override
+    {
+      parallel_for(*pool, n, grain, [&](long begin, long end) {
+        for (long i = begin; i < end; ++i)
+          {
+            const double y = goes_on ? s[i] : Number(0), new_part = std::isfinite(c[i]) ? a * (static_cast<double>(c[i]) - y) : 0.;
+            const double step = momentum != 0. ? new_part + momentum * static_cast<double>(s[i]) : new_part;
+            s[i]              = static_cast<Number>(step);
+            c[i]              = static_cast<Number>(y + step);
+          }
+      });
+    }
+
     double largest(const double *v) override
     {
       // as their bits, which are in the order of the numbers; infinity and what is no number are largest

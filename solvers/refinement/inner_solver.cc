@@ -105,6 +105,7 @@ namespace leopard
       std::string name() const override { return "multigrid"; }
       int         n_rows() const override { return multigrid->n_rows(); }
       MemorySpace memory_space() const override { return multigrid->memory_space(); }
+      bool        bears_momentum() const override { return multigrid->has_mirrored_steps(); }
 
       Number    *own_correction() override { return multigrid->own_solution(); }
       Number    *own_residual() override { return multigrid->own_right_hand_side(); }

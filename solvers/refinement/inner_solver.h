@@ -38,6 +38,9 @@ namespace leopard
      */
     virtual bool counts() const { return true; }
 
+    /** Whether momentum pays, see CorrectionMomentum. */
+    virtual bool bears_momentum() const { return false; }
+
     /**
      * Vectors of its own for c and r, which spare it copies; null: it has none. Entry i of these is the row
      * own_order()[i], in memory_space(); null: i itself.

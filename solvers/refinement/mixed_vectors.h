@@ -46,6 +46,12 @@ namespace leopard
     virtual void add(double *x, const Number *c, double factor) = 0;
     /** x = weight S c / factor. */
     virtual void set(double *x, const Number *c, double factor) = 0;
+    /**
+     * A step of CorrectionMomentum: c is what an iteration has made of y, which is zero (goes_on = false), or the last
+     * step s. s = weight (c - y) + momentum s, c = y + s; s is not read where nothing depends on it, and entries of c
+     * that are not finite are taken as those of y.
+     */
+    virtual void take_step(Number *c, Number *s, double weight, double momentum, bool goes_on) = 0;
     /** The largest |v_i|; not finite where one is not. */
     virtual double largest(const double *v) = 0;
     /** ||c||_2. */

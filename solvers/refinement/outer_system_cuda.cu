@@ -92,6 +92,20 @@ namespace leopard
         }
     }
 
+    /** See MixedVectors::take_step(). */
+    template <typename Number>
+    __global__ void __launch_bounds__(n_threads) take_step_kernel(Number *c, Number *s, Number weight, Number momentum, bool goes_on, int n)
+    {
+      const bool reads = goes_on || momentum != Number(0);
+      for (unsigned int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        {
+          const Number last = reads ? s[i] : Number(0), y = goes_on ? last : Number(0), c_i = c[i];
+          const Number step = (isfinite(c_i) ? weight * (c_i - y) : Number(0)) + (momentum != Number(0) ? momentum * last : Number(0));
+          s[i]              = step;
+          c[i]              = y + step;
+        }
+    }
+
     /**
      * The power of two for which that times the largest value, given by its bits, is in [1/2, 1), as to_about_one().
      */
@@ -268,6 +282,12 @@ namespace leopard
 
       void add(double *x, const Number *c, double factor) override { queue_add(x, c, factor, x); }
       void set(double *x, const Number *c, double factor) override { queue_add(nullptr, c, factor, x); }
+
+      void take_step(Number *c, Number *s, double a, double momentum, bool goes_on) override
+      {
+        take_step_kernel<<<n_blocks, n_threads>>>(c, s, static_cast<Number>(a), static_cast<Number>(momentum), goes_on, n);
+        LEOPARD_CHECK(cudaGetLastError());
+      }
 
       void to_low(Number *low, const double *v) override
       {

@@ -32,6 +32,8 @@ namespace leopard
       void         add(double *x, const Number *c, double factor) override { own->add(x, c, factor); }
       void         set(double *x, const Number *c, double factor) override { own->set(x, c, factor); }
 
+      void take_step(Number *c, Number *s, double weight, double momentum, bool goes_on) override { own->take_step(c, s, weight, momentum, goes_on); }
+
       double largest(const double *v) override { return largest_of_all(own->largest(v)); }
       double norm(const Number *c) override { return norm_of_all(own->norm(c)); }
       double norm(const double *v, double unit) override { return norm_of_all(own->norm(v, unit)); }

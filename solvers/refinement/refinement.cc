@@ -79,6 +79,8 @@ namespace leopard
     int    most     = 1;     ///< that are left for all further ones
     int    n_slow   = 0;     ///< corrections in sequence that have left more than half of the residual
 
+    double step_factor = 0.; ///< of the equation whose step is in last_step; 0: there is none
+
     Stopwatch stopwatch;
 
     void record(RefinementResult &result) const
@@ -109,6 +111,7 @@ namespace leopard
     if (inner->n_rows() != system->n_rows() || inner->memory_space() != system->memory_space())
       throw InvalidInput("refinement: the inner solver " + inner->name() + " has " + std::to_string(inner->n_rows()) +
                          " rows\n  expected: the system's, " + std::to_string(system->n_rows()) + ", and the same backend");
+    set_options(options);
   }
 
   template <typename Number>
@@ -116,6 +119,8 @@ namespace leopard
   {
     new_options.validate();
     options = new_options;
+    if (has_momentum() && last_step == nullptr)
+      last_step = system->vector();
   }
 
   template <typename Number>
@@ -234,11 +239,26 @@ namespace leopard
   }
 
   template <typename Number>
+  int Refinement<Number>::iterate_with_momentum(Progress &p)
+  {
+    const double weight = momentum.weight(), again = momentum.momentum();
+    inner->solve(c, r, 1);
+    system->take_step(c, last_step.get(), weight, p.step_factor > 0. ? again * (p.factor / p.step_factor) : 0., false);
+    if (p.n > 1)
+      {
+        inner->go_on(c, r, 1);
+        system->take_step(c, last_step.get(), weight, again, true);
+      }
+    p.step_factor = p.factor;
+    return p.n;
+  }
+
+  template <typename Number>
   bool Refinement<Number>::correct(const double *x, double *other, const double *b, Progress &p, RefinementResult &result)
   {
     const double before = p.norm, scaled_before = p.scaled;
     const bool   is_first = result.n_corrections == 0, measures = is_first && !is_fixed();
-    int          done = measures ? measure(0, p) : iterate(p.n, true);
+    int          done = measures ? measure(0, p) : has_momentum() ? iterate_with_momentum(p) : iterate(p.n, true);
     if (!measures && (!is_fixed() || p.n_slow > 0))
       look(p);
     const double factor  = p.factor;
@@ -276,6 +296,7 @@ namespace leopard
     p.record(result);
     const double contraction = std::min(p.norm / before, p.scaled / scaled_before);
     p.n_slow                 = contraction > slow ? p.n_slow + 1 : 0;
+    momentum.learn(contraction, done, reached(p.norm * contraction, p.goal));
     if (!is_fixed())
       plan(contraction, done, is_first, p);
     else if (inner->counts())
@@ -299,6 +320,7 @@ namespace leopard
     p.n                = options.inner_iterations > 0 ? options.inner_iterations : options.first_iterations;
     const double first = p.norm, first_scaled = p.scaled;
     p.record(result);
+    momentum.begin_solve();
     const auto end = [&](RefinementReason reason) {
       if (x != given_x)
         system->copy(given_x, x);
@@ -319,6 +341,11 @@ namespace leopard
         p.n                      = inner->counts() ? std::min(p.n, p.most) : p.most;
         const bool is_better     = correct(x, other, b, p, result);
         const bool was_cut_short = !inner->counts() && result.n_iterations >= options.max_iterations;
+        if (!is_better && has_momentum() && momentum.is_on() && !is_at_rounding(x, p))
+          {
+            momentum.give_up();
+            continue;
+          }
         if (!is_better)
           return end(options.asked_to_stop && options.asked_to_stop() ? RefinementReason::stopped
                      : is_at_rounding(x, p)                           ? RefinementReason::rounding

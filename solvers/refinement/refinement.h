@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../matrix/scaled_matrix.h"
+#include "correction_momentum.h"
 #include "inner_solver.h"
 #include "outer_system.h"
 
@@ -19,10 +20,15 @@ namespace leopard
     int    max_corrections    = 100; ///< outer iterations
     int    inner_iterations =
       0; ///< of each correction, and fewer of the last where they will do; 0: as many as gain `digits`, which the first one measures
-    int                   first_iterations = 20; ///< after which the first one is looked at
-    double                digits           = 6.; ///< decimal digits that a correction is to gain, 6 to 8 in the paper; fewer where fewer are wanted
-    int                   max_iterations   = 10000; ///< of the inner solver, all corrections together
-    std::function<bool()> asked_to_stop    = {};    ///< looked at before each correction, and every 100 inner iterations
+    int    first_iterations = 20;    ///< after which the first one is looked at
+    double digits           = 6.;    ///< decimal digits that a correction is to gain, 6 to 8 in the paper; fewer where fewer are wanted
+    int    max_iterations   = 10000; ///< of the inner solver, all corrections together
+    /**
+     * CorrectionMomentum where the inner solver bears it and inner_iterations are 1 or 2, of which each is a step: for
+     * n_rows() Numbers more, and another pass over two vectors of them an iteration.
+     */
+    bool                  momentum      = true;
+    std::function<bool()> asked_to_stop = {}; ///< looked at before each correction, and every 100 inner iterations
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
@@ -73,9 +79,10 @@ namespace leopard
    * on until it has gained `digits`, and the others do what these take at the rate of its end; it is given up when four
    * further looks, each after twice the iterations where that many are needed, find no smaller residual. A correction
    * that makes the residual larger is taken back, but for the first three of a given number of iterations, whose
-   * residuals may grow before they fall. Where the matrix is scaled, it is S (b - A x) that corrections make smaller,
-   * by as much as the condition number of S A S allows; ||b - A x|| itself may grow at first, where S differs much from
-   * row to row. Source: thesis, algorithms 1 and 2; Anzt, Luszczek, Dongarra, Heuveline 2012, section 3.
+   * residuals may grow before they fall; one with momentum is done again without. Where the matrix is scaled, it is
+   * S (b - A x) that corrections make smaller, by as much as the condition number of S A S allows; ||b - A x|| itself
+   * may grow at first, where S differs much from row to row. Source: thesis, algorithms 1 and 2; Anzt, Luszczek,
+   * Dongarra, Heuveline 2012, section 3.
    */
   template <typename Number>
   class Refinement
@@ -98,8 +105,9 @@ namespace leopard
     OuterSystem<Number> &outer_system() { return *system; }
 
     /**
-     * Solves from the x that is given. Allocates nothing but the history. @param x, b in memory_space(). @throws
-     * DeviceError.
+     * Solves from the x that is given. Allocates nothing but the history. Momentum begins with what was learned in
+     * former solves, so that a solve may take fewer corrections than the first one. @param x, b in memory_space().
+     * @throws DeviceError.
      */
     RefinementResult solve(double *x, const double *b);
 
@@ -118,6 +126,10 @@ namespace leopard
     void look(Progress &progress);
     /** Whether corrections take a number of inner iterations that is given, or found by the inner solver itself. */
     bool is_fixed() const { return options.inner_iterations > 0 || !inner->counts(); }
+    bool has_momentum() const
+    {
+      return options.momentum && inner->bears_momentum() && options.inner_iterations >= 1 && options.inner_iterations <= 2;
+    }
     /** n inner iterations, from zero or on; fewer where it is asked to stop. @return those done. */
     int iterate(int n, bool from_zero);
     /**
@@ -125,6 +137,8 @@ namespace leopard
      * the same afterwards.
      */
     int measure(int done, Progress &progress);
+    /** A correction of one or two inner iterations with momentum. @return how many were done. */
+    int iterate_with_momentum(Progress &progress);
     /** The number of inner iterations of the next correction, after one that took `done`. */
     void plan(double contraction, int done, bool is_first, Progress &progress) const;
     /** How many of inner_iterations the next correction needs, if it is to be the last; else all of them. */
@@ -140,7 +154,9 @@ namespace leopard
     const std::shared_ptr<Number[]>            own_r, own_c; ///< null where the inner solver has its own
     Number *const                              r;
     Number *const                              c;
-    const std::shared_ptr<double[]>            second_x; ///< where the corrected x is made
+    const std::shared_ptr<double[]>            second_x;  ///< where the corrected x is made
+    std::shared_ptr<Number[]>                  last_step; ///< of momentum; null without
+    CorrectionMomentum                         momentum;  ///< what it has learned, from solve to solve
   };
 
   /**

@@ -333,9 +333,6 @@ namespace leopard::reaction_diffusion
     EXPECT_THROW(Stepper(grid, options), InvalidInput);
     options.stepping.bound_fraction = 0.;
     EXPECT_NO_THROW(Stepper(grid, options));
-    options.stepping.scheme = Scheme::bdf2;
-    EXPECT_THROW(Stepper(box_grid(8, 7, 1, {true, false, false}), options), InvalidInput);
-    options.stepping.scheme = Scheme::etdrk4;
     EXPECT_THROW(Stepper(box_grid(2, 7, 1, {true, false, false}), options), InvalidInput);
     options.backend = Backend::reference;
     EXPECT_THROW(Stepper(box_grid(60, 60, 1), options), InvalidInput) << "too many nodes for dense matrices";

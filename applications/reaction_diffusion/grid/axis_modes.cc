@@ -13,17 +13,25 @@ namespace leopard::reaction_diffusion
   AxisModes make_modes(const Axis &axis)
   {
     const auto      n = static_cast<Eigen::Index>(axis.lower.size());
-    Eigen::VectorXd scale(n), diagonal(n), below(n > 1 ? n - 1 : 0);
+    Eigen::VectorXd scale(n);
+    Eigen::MatrixXd symmetric = Eigen::MatrixXd::Zero(n, n);
     // weight_i lower_i = weight_i-1 upper_i-1: sqrt(weight) makes the operator symmetric
-    for (Eigen::Index i = 0; i < n; ++i)
+    for (int i = 0; i < n; ++i)
       {
-        scale(i)    = std::sqrt(axis.weight[i]);
-        diagonal(i) = axis.lower[i] + axis.upper[i];
-        if (i > 0)
-          below(i - 1) = -std::sqrt(axis.lower[i] * axis.upper[i - 1]);
+        scale(i) = std::sqrt(axis.weight[i]);
+        symmetric(i, i) += axis.lower[i] + axis.upper[i];
+        if (const int before = axis.around(i - 1); axis.lower[i] > 0.)
+          {
+            const double beside = std::sqrt(axis.lower[i] * axis.upper[before]);
+            symmetric(i, before) -= beside;
+            symmetric(before, i) -= beside;
+          }
       }
     Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
-    solver.computeFromTridiagonal(diagonal, below);
+    if (axis.periodic)
+      solver.compute(symmetric);
+    else
+      solver.computeFromTridiagonal(symmetric.diagonal(), symmetric.diagonal(-1));
     if (solver.info() != Eigen::Success)
       throw ConvergenceFailure("the eigenvalues of the Laplacian on a line of " + std::to_string(n) + " nodes were not found");
     const Eigen::MatrixXd &q = solver.eigenvectors();

@@ -13,50 +13,54 @@ namespace leopard::reaction_diffusion
   namespace
   {
     /** Where the nodes of one direction are. */
-    using Positions = std::vector<double>;
-
-    double cell(const Positions &x, std::size_t i)
+    struct Positions
     {
-      const std::size_t last = x.size() - 1;
-      return 0.5 * ((i < last ? x[i + 1] : x[i]) - (i > 0 ? x[i - 1] : x[i]));
-    }
+      std::vector<double> x;
+      double              period = 0.; ///< 0: it is not periodic
 
-    Axis make_axis(const Positions &x, double spacing)
+      int    size() const { return static_cast<int>(x.size()); }
+      bool   is_periodic() const { return period > 0.; }
+      double before(int i) const { return i > 0 ? x[i - 1] : is_periodic() ? x.back() - period : x[i]; }
+      double behind(int i) const { return i + 1 < size() ? x[i + 1] : is_periodic() ? x.front() + period : x[i]; }
+      double cell(int i) const { return 0.5 * (behind(i) - before(i)); }
+    };
+
+    Axis make_axis(const Positions &positions, double spacing)
     {
-      Axis              axis;
-      const std::size_t n = x.size();
+      Axis      axis;
+      const int n   = positions.size();
+      axis.periodic = positions.is_periodic();
       axis.lower.assign(n, 0.);
       axis.upper.assign(n, 0.);
       axis.weight.assign(n, 1.);
-      for (std::size_t i = 0; i < n && n > 1; ++i)
+      for (int i = 0; i < n && n > 1; ++i)
         {
-          const double m = cell(x, i);
-          if (i > 0)
-            axis.lower[i] = 1. / (m * (x[i] - x[i - 1]));
-          if (i + 1 < n)
-            axis.upper[i] = 1. / (m * (x[i + 1] - x[i]));
+          const double x = positions.x[i], m = positions.cell(i);
+          if (i > 0 || axis.periodic)
+            axis.lower[i] = 1. / (m * (x - positions.before(i)));
+          if (i + 1 < n || axis.periodic)
+            axis.upper[i] = 1. / (m * (positions.behind(i) - x));
           axis.weight[i] = m / spacing;
         }
       return axis;
     }
 
-    Positions coarsen(const Positions &x)
+    Positions coarsen(const Positions &fine)
     {
-      if (x.size() <= 3)
-        return x;
-      Positions coarse;
-      for (std::size_t i = 0; i < x.size(); i += 2)
-        coarse.push_back(x[i]);
-      if (x.size() % 2 == 0)
-        coarse.push_back(x.back());
+      if (fine.size() <= 3)
+        return fine;
+      Positions coarse{{}, fine.period};
+      for (int i = 0; i < fine.size(); i += 2)
+        coarse.x.push_back(fine.x[i]);
+      if (fine.size() % 2 == 0 && !fine.is_periodic())
+        coarse.x.push_back(fine.x.back());
       return coarse;
     }
 
     /** Linear interpolation, and its transpose weighted with the cells: what it restricts keeps its integral. */
     void add_transfers(Axis &axis, const Positions &fine, const Positions &coarse)
     {
-      const int n = static_cast<int>(fine.size()), n_coarse = static_cast<int>(coarse.size());
-      const int step = n == n_coarse ? 1 : 2;
+      const int n = fine.size(), n_coarse = coarse.size(), step = n == n_coarse ? 1 : 2;
       axis.coarse_node.resize(n);
       axis.interpolation.resize(n);
       axis.fine_node.resize(n_coarse);
@@ -65,18 +69,22 @@ namespace leopard::reaction_diffusion
         axis.fine_node[j] = std::min(step * j, n - 1);
       for (int i = 0; i < n; ++i)
         {
-          const int j           = i == n - 1 ? n_coarse - 1 : i / step;
+          const int j           = i == n - 1 && !fine.is_periodic() ? n_coarse - 1 : i / step;
           axis.coarse_node[i]   = j;
-          axis.interpolation[i] = axis.fine_node[j] == i ? 1. : (coarse[j + 1] - fine[i]) / (coarse[j + 1] - coarse[j]);
+          axis.interpolation[i] = axis.fine_node[j] == i ? 1. : (coarse.behind(j) - fine.x[i]) / (coarse.behind(j) - coarse.x[j]);
         }
+      const auto behind = [&](int j) { return j + 1 == n_coarse && fine.is_periodic() ? 0 : j + 1; };
       for (int j = 0; j < n_coarse; ++j)
         for (int k = 0; k < 3; ++k)
           {
-            const int i = axis.fine_node[j] + k - 1;
+            int i = axis.fine_node[j] + k - 1;
+            if (fine.is_periodic())
+              i = axis.around(i);
             if (i < 0 || i >= n)
               continue;
-            const double p = axis.coarse_node[i] == j ? axis.interpolation[i] : axis.coarse_node[i] == j - 1 ? 1. - axis.interpolation[i] : 0.;
-            axis.restriction[3 * j + k] = n == 1 ? p : p * cell(fine, i) / cell(coarse, j);
+            const int    before         = axis.coarse_node[i];
+            const double p              = before == j ? axis.interpolation[i] : behind(before) == j ? 1. - axis.interpolation[i] : 0.;
+            axis.restriction[3 * j + k] = n == 1 ? p : p * fine.cell(i) / coarse.cell(j);
           }
     }
   } // namespace
@@ -105,8 +113,11 @@ namespace leopard::reaction_diffusion
   {
     std::array<Positions, 3> positions;
     for (int d = 0; d < 3; ++d)
-      for (int i = 0; i < grid.n[d]; ++i)
-        positions[d].push_back(i * grid.spacing[d]);
+      {
+        positions[d].period = grid.periodic[d] ? grid.n[d] * grid.spacing[d] : 0.;
+        for (int i = 0; i < grid.n[d]; ++i)
+          positions[d].x.push_back(i * grid.spacing[d]);
+      }
 
     std::vector<GridLevel> levels;
     while (true)
@@ -114,7 +125,7 @@ namespace leopard::reaction_diffusion
         GridLevel level;
         for (int d = 0; d < 3; ++d)
           {
-            level.n[d]    = static_cast<int>(positions[d].size());
+            level.n[d]    = positions[d].size();
             level.axis[d] = make_axis(positions[d], grid.spacing[d]);
           }
         levels.push_back(level);

@@ -15,7 +15,7 @@ namespace leopard::reaction_diffusion
   {
     std::array<int, 3>    n        = {2, 2, 1};    ///< nodes in x, y, z
     std::array<double, 3> spacing  = {1., 1., 1.}; ///< between them, dimensionless
-    std::array<bool, 3>   periodic = {};           ///< of exponential steps and the backend reference only
+    std::array<bool, 3>   periodic = {};           ///< on GPUs and several ranks of exponential steps only
 
     bool is_periodic() const { return periodic[0] || periodic[1] || periodic[2]; }
     long n_nodes() const { return static_cast<long>(n[0]) * n[1] * n[2]; }
@@ -29,18 +29,23 @@ namespace leopard::reaction_diffusion
 
   /**
    * One direction of a grid: (laplace u)_i = lower[i] (u_i-1 - u_i) + upper[i] (u_i+1 - u_i); the outermost entries are
-   * zero.
+   * zero, or, where the direction is periodic, weights of the node at the other end.
    */
   struct Axis
   {
+    int n() const { return static_cast<int>(lower.size()); }
+    /** The node that i stands for, one before the first or behind the last one included. */
+    int around(int i) const { return i < 0 ? i + n() : i < n() ? i : i - n(); }
+
+    bool                periodic = false;
     std::vector<double> lower, upper;
     std::vector<double> weight; ///< the node's cell over a whole one: 1, 1/2 at the ends (finest grid)
 
-    // to and from the next coarser grid, which has every second node and the last one
+    // to and from the next coarser grid, which has every second node and, unless periodic, the last one
     std::vector<int>    coarse_node;   ///< of fine node i: the coarse node at it, or before it
-    std::vector<double> interpolation; ///< of fine node i: weight of coarse_node[i]; that of the next one is 1 minus this
+    std::vector<double> interpolation; ///< of fine node i: weight of coarse_node[i]; that of the next one, around(), is 1 minus this
     std::vector<int>    fine_node;     ///< of coarse node j: the fine node at it
-    std::vector<double> restriction;   ///< of coarse node j, 3 j ...: weights of the fine nodes fine_node[j] - 1, + 0, + 1; their sum is 1
+    std::vector<double> restriction;   ///< of coarse node j, 3 j ...: weights of the fine nodes fine_node[j] - 1, + 0, + 1, around(); their sum is 1
   };
 
   /** A grid of a multigrid hierarchy: a tensor product of axes. */

@@ -108,7 +108,7 @@ namespace leopard::reaction_diffusion
     {
       const Level &coarse = *levels[l];
       Level       &fine   = *levels[l - 1];
-      const auto  &axis   = fine.grid.axis;
+      const auto  &axis = fine.grid.axis, &coarse_axis = coarse.grid.axis;
       const long   n_x = coarse.grid.n[0], plane = n_x * coarse.grid.n[1];
       fine.for_lines([&](int line, int /*b*/) {
         const Line l(fine.grid, line);
@@ -120,13 +120,14 @@ namespace leopard::reaction_diffusion
                 const double w = (kz == 0 ? wz : 1. - wz) * (ky == 0 ? wy : 1. - wy);
                 if (w == 0.)
                   continue;
-                const double *p = coarse.d.data() + c * coarse.n + (axis[2].coarse_node[l.z] + kz) * plane + (axis[1].coarse_node[l.y] + ky) * n_x;
+                const int     z = coarse_axis[2].around(axis[2].coarse_node[l.z] + kz), y = coarse_axis[1].around(axis[1].coarse_node[l.y] + ky);
+                const double *p = coarse.d.data() + c * coarse.n + z * plane + y * n_x;
                 double       *q = fine.d.data() + c * fine.n + l.begin;
                 for (int x = 0; x < fine.grid.n[0]; ++x)
                   {
                     const int    j  = axis[0].coarse_node[x];
                     const double wx = axis[0].interpolation[x];
-                    q[x] += w * (wx == 1. ? p[j] : wx * p[j] + (1. - wx) * p[j + 1]);
+                    q[x] += w * (wx == 1. ? p[j] : wx * p[j] + (1. - wx) * p[coarse_axis[0].around(j + 1)]);
                   }
               }
       });
@@ -168,7 +169,9 @@ namespace leopard::reaction_diffusion
         const Line to(coarse.grid, number);
         if (slabs != nullptr && l == 1 && (to.begin < fine.coarse_offsets[slabs->rank] || to.begin >= fine.coarse_offsets[slabs->rank + 1]))
           return;
-        const auto from   = [&](int k) { return (axis[2].fine_node[to.z] + k / 3 - 1) * fine.grid.n[1] + axis[1].fine_node[to.y] + k % 3 - 1; };
+        const auto from = [&](int k) {
+          return axis[2].around(axis[2].fine_node[to.z] + k / 3 - 1) * fine.grid.n[1] + axis[1].around(axis[1].fine_node[to.y] + k % 3 - 1);
+        };
         const auto weight = [&](int k) {
           const bool counts = !of_own_lines || (from(k) >= fine.first_line && from(k) < fine.first_line + fine.n_lines);
           return counts ? axis[2].restriction[3 * to.z + k / 3] * axis[1].restriction[3 * to.y + k % 3] : 0.;
@@ -191,7 +194,7 @@ namespace leopard::reaction_diffusion
                   for (int kx = 0; kx < 3; ++kx)
                     if (const double wx = axis[0].restriction[3 * static_cast<std::size_t>(x) + kx]; wx != 0.)
                       for (int e = 0; e < n_entries; ++e)
-                        sum[e] += w * wx * f(e, line, axis[0].fine_node[x] + kx - 1);
+                        sum[e] += w * wx * f(e, line, axis[0].around(axis[0].fine_node[x] + kx - 1));
                   for (int e = 0; e < n_entries; ++e)
                     place[e * coarse.n] = sum[e];
                 }

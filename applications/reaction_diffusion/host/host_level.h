@@ -11,6 +11,19 @@
 namespace leopard::reaction_diffusion
 {
   /**
+   * From a place to those before and behind it, `step` numbers apart; 0 where there is none, and round to the other end
+   * of a periodic direction.
+   */
+  inline long to_before(const Axis &axis, int place, long step)
+  {
+    return place > 0 ? -step : axis.periodic ? (axis.n() - 1) * step : 0;
+  }
+  inline long to_behind(const Axis &axis, int place, long step)
+  {
+    return place + 1 < axis.n() ? step : axis.periodic ? -(axis.n() - 1) * step : 0;
+  }
+
+  /**
    * A line of nodes in x: where its neighbours are, and their weights. Outside the grid a weight is 0 and the offset
    * points to the line itself.
    */
@@ -20,10 +33,12 @@ namespace leopard::reaction_diffusion
       : y(line % grid.n[1])
       , z(line / grid.n[1])
       , begin(static_cast<long>(line) * grid.n[0])
-      , below(y > 0 ? -grid.n[0] : 0)
-      , above(y + 1 < grid.n[1] ? grid.n[0] : 0)
-      , front(z > 0 ? -static_cast<long>(grid.n[0]) * grid.n[1] : 0)
-      , back(z + 1 < grid.n[2] ? static_cast<long>(grid.n[0]) * grid.n[1] : 0)
+      , below(to_before(grid.axis[1], y, grid.n[0]))
+      , above(to_behind(grid.axis[1], y, grid.n[0]))
+      , front(to_before(grid.axis[2], z, static_cast<long>(grid.n[0]) * grid.n[1]))
+      , back(to_behind(grid.axis[2], z, static_cast<long>(grid.n[0]) * grid.n[1]))
+      , left_of_first(to_before(grid.axis[0], 0, 1))
+      , right_of_last(to_behind(grid.axis[0], grid.n[0] - 1, 1))
       , w_below(grid.axis[1].lower[y])
       , w_above(grid.axis[1].upper[y])
       , w_front(grid.axis[2].lower[z])
@@ -34,13 +49,13 @@ namespace leopard::reaction_diffusion
     }
 
     int    y, z;
-    long   begin, below, above, front, back;
+    long   begin, below, above, front, back, left_of_first, right_of_last;
     double w_below, w_above, w_front, w_back, diagonal, weight;
   };
 
   /**
    * Sum over the neighbours of a node, p[0], of weight times value. Values are read with relaxed atomic loads: others
-   * may be writing them.
+   * may be writing them. @param left, right whether there are nodes of the line.
    */
   template <bool flat>
   [[gnu::always_inline]] inline double neighbour_sum(const Line &l, const double *p, double w_left, double w_right, bool left, bool right)
@@ -48,7 +63,7 @@ namespace leopard::reaction_diffusion
     double sum = l.w_below * load(p[l.below]) + l.w_above * load(p[l.above]);
     if constexpr (!flat)
       sum += l.w_front * load(p[l.front]) + l.w_back * load(p[l.back]);
-    return sum + w_left * load(p[left ? -1 : 0]) + w_right * load(p[right ? 1 : 0]);
+    return sum + w_left * load(p[left ? -1 : l.left_of_first]) + w_right * load(p[right ? 1 : l.right_of_last]);
   }
 
   /**
