@@ -19,7 +19,7 @@ namespace leopard
   void AggregationOptions::validate() const
   {
     if (!(strength >= 0. && strength < 1.))
-      throw InvalidInput("aggregation: strength is " + std::to_string(strength) + "\n  expected: 0 <= strength < 1");
+      throw InvalidInput("aggregation: strength is " + short_text(strength) + "\n  expected: 0 <= strength < 1");
     if (max_coarse < 1 || max_levels < 1)
       throw InvalidInput("aggregation: max_coarse is " + std::to_string(max_coarse) + " and max_levels " + std::to_string(max_levels) +
                          "\n  expected: at least 1");
