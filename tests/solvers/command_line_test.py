@@ -526,6 +526,17 @@ class Solving(Program):
             self.assertIn(text, said)
         self.assertNotIn("converged after", said)
 
+    def test_what_is_nearly_singular_is_solved_by_factors(self):
+        """Fourth differences: lambda_1 of D^-1 A is about 1e-11, and A is regular."""
+        n = 4000
+        entries = {(i, i + d): value for i in range(n) for d, value in ((-2, 1.), (-1, -4.), (0, 6.), (1, -4.), (2, 1.)) if 0 <= i + d < n}
+        self.matrix("beam.mtx", entries, n)
+        said = self.run_it("beam.mtx", "--analyze")
+        self.assertIn("singular up to rounding, or nearly so", said)
+        self.assertIn("where it is not, --method direct solves it", said)
+        error = re.search(r"max \|x - 1\| = (\S+)", self.run_it("beam.mtx", "--method", "direct"))[1]
+        self.assertLess(float(error), 1e-3)
+
     def npy(self, name, kind, values, shape=None, code=None, version=1):
         """A file as numpy.save() writes it."""
         shape = shape if shape is not None else f"({len(values)},)"
