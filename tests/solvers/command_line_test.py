@@ -1788,6 +1788,19 @@ class BadInput(Program):
                 with self.subTest(options):
                     self.refused("A.mtx", "--gpus", "2", *options, says="no --gpus", code=1)
 
+    def test_seeds_are_what_64_bits_hold(self):
+        self.run_it("A.mtx", "--schedule", "replay", "--seed", str(2**64 - 1))
+        for seed in ("-1", str(2**64), "1.5", "x"):
+            with self.subTest(seed):
+                self.refused("A.mtx", "--schedule", "replay", f"--seed={seed}", says="a whole number from 0 to 18446744073709551615")
+
+    def test_a_smoother_that_is_not_given_is_not_named_as_given(self):
+        for options, says in ((["--gpus", "2", "--method", "multigrid"], "--gpus is given with --method multigrid\n"),
+                              (["--gpus", "2", "--method", "multigrid", "--smoother", "async"], "--gpus is given with --method multigrid --smoother async\n"),
+                              (["--omega", "1.2", "--method", "multigrid"], "--omega is given with --method multigrid, whose smoother is chebyshev\n")):
+            with self.subTest(options):
+                self.refused("A.mtx", *options, says=says)
+
     def test_rows_count_as_in_the_file(self):
         """The library counts them from 0; in the order of blocks they are none of the file, and the message says so."""
         self.matrix("minus.mtx", {**laplace(12), (3, 3): -2.}, 144)
