@@ -118,7 +118,8 @@ namespace leopard
         if (is_run)
           return;
         if (extension != ".vtu" && extension != ".pvtu")
-          throw std::runtime_error(where + ", which is neither a folder nor a file of these kinds" + expected);
+          throw std::runtime_error(where + ", which is neither a folder nor a file of these kinds" + expected +
+                                   (extension == ".vtk" ? "; ParaView's 'Save Data' writes a .vtk file as .vtu" : ""));
         try
           {
             for (const std::string &file : find_vtu_files(path, problem.fields(), all_fields))
