@@ -463,7 +463,7 @@ namespace leopard
       expect_words(refusal([&] { momentum_parameters(e, 1.1); }), {"caution is 1.1", "from 0 to 1"});
       expect_words(refusal([&] { momentum_parameters(e, std::nan("")); }), {"caution is nan"});
       expect_words(refusal([&] { tau_scaling({-0.5, 1.5}); }), {"-0.5", "positive"});
-      expect_words(refusal([&] { momentum_parameters({0., 2.}); }), {"0.0", "positive definite"});
+      expect_words(refusal([&] { momentum_parameters({0., 2.}); }), {"from 0 to 2", "positive definite"});
     }
 
     TEST(Momentum, SynchronousIterationConvergesAtThePredictedRate)
