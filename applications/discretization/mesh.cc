@@ -8,6 +8,7 @@
 #include <applications/base/collective.h>
 #include <applications/base/log.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/words.h>
 
 #include <deal.II/base/parameter_handler.h>
 #include <deal.II/base/quadrature_lib.h>
@@ -116,8 +117,8 @@ namespace leopard
 
     for (int d = 0; d < dimension; ++d)
       if (!(lower[d] < upper[d]))
-        throw Error("'Mesh/Lower corner' is not below 'Mesh/Upper corner' in direction " + std::to_string(d) + ": " + std::to_string(lower[d]) +
-                    " and " + std::to_string(upper[d]));
+        throw Error("'Mesh/Lower corner' is not below 'Mesh/Upper corner' in direction " + std::to_string(d) + ": " + short_text(lower[d]) + " and " +
+                    short_text(upper[d]));
     // so that squares and products of lengths, and of what is divided by them, are numbers
     constexpr double longest = 1e50;
     const auto       check   = [&](const std::string &entry, double length, double shortest) {
@@ -138,10 +139,10 @@ namespace leopard
                     ? "'Mesh/Domain' is " + domain + ", but 'Mesh/File' is empty\n  expected: the path of a Gmsh mesh"
                     : "'Mesh/File' is " + file + ", but 'Mesh/Domain' is " + domain + "\n  expected: set Domain = file or surface file, or no file");
     if ((domain == "ball" || domain == "cylinder" || domain == "sphere" || domain == "torus") && radius <= 0.)
-      throw Error("'Mesh/Radius' is " + std::to_string(radius) + "\n  expected: a positive length");
+      throw Error("'Mesh/Radius' is " + short_text(radius) + "\n  expected: a positive length");
     if (domain == "torus" && !(tube_radius >= 1e-3 * radius && tube_radius < radius))
-      throw Error("'Mesh/Tube radius' is " + std::to_string(tube_radius) +
-                  "\n  expected: a length from a thousandth of 'Mesh/Radius' = " + std::to_string(radius) + " to just below it");
+      throw Error("'Mesh/Tube radius' is " + short_text(tube_radius) +
+                  "\n  expected: a length from a thousandth of 'Mesh/Radius' = " + short_text(radius) + " to just below it");
     if (is_surface() && dimension != 2)
       throw Error("'Mesh/Domain' is " + domain + ", a surface, but 'Dimension' is " + std::to_string(dimension) +
                   "\n  expected: set Dimension = 2, the dimension of the surface itself");

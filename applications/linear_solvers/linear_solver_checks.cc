@@ -40,7 +40,7 @@ namespace leopard
         "'Multigrid/Wait for ghosts' is false, but 'Linear solver/Backend' is reference, whose results are reproducible\n  expected: true, or the "
         "backend host or cuda");
     if (omega != 1. && relaxation() != nullptr && relaxation()->omega == OmegaRange::one)
-      throw Error("'Linear solver/Method' is " + method + ", but 'Linear solver/Omega' is " + std::to_string(omega) +
+      throw Error("'Linear solver/Method' is " + method + ", but 'Linear solver/Omega' is " + short_text(omega) +
                   "\n  expected: omega = 1, or the method sor");
     check_tau();
     check_tuning();

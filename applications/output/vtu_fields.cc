@@ -62,6 +62,57 @@ namespace leopard
         }
     }
 
+    /** "23 (quadratic quadrilateral)", in VTK's words. */
+    std::string name_of_type(unsigned int number)
+    {
+      static const std::map<unsigned int, const char *> names = {{0, "empty cell"},
+                                                                 {6, "triangle strip"},
+                                                                 {7, "polygon"},
+                                                                 {10, "tetrahedron"},
+                                                                 {11, "voxel"},
+                                                                 {12, "hexahedron"},
+                                                                 {13, "wedge"},
+                                                                 {14, "pyramid"},
+                                                                 {15, "pentagonal prism"},
+                                                                 {16, "hexagonal prism"},
+                                                                 {5, "triangle"},
+                                                                 {8, "pixel"},
+                                                                 {9, "quadrilateral"},
+                                                                 {22, "quadratic triangle"},
+                                                                 {23, "quadratic quadrilateral"},
+                                                                 {24, "quadratic tetrahedron"},
+                                                                 {25, "quadratic hexahedron"},
+                                                                 {26, "quadratic wedge"},
+                                                                 {27, "quadratic pyramid"},
+                                                                 {28, "biquadratic quadrilateral"},
+                                                                 {29, "triquadratic hexahedron"},
+                                                                 {30, "quadratic-linear quadrilateral"},
+                                                                 {31, "quadratic-linear wedge"},
+                                                                 {32, "biquadratic wedge"},
+                                                                 {33, "biquadratic hexahedron"},
+                                                                 {34, "biquadratic triangle"},
+                                                                 {35, "cubic line"},
+                                                                 {36, "quadratic polygon"},
+                                                                 {37, "triquadratic pyramid"},
+                                                                 {41, "convex point set"},
+                                                                 {42, "polyhedron"},
+                                                                 {69, "Lagrange triangle"},
+                                                                 {70, "Lagrange quadrilateral"},
+                                                                 {71, "Lagrange tetrahedron"},
+                                                                 {72, "Lagrange hexahedron"},
+                                                                 {73, "Lagrange wedge"},
+                                                                 {74, "Lagrange pyramid"},
+                                                                 {75, "Bezier curve"},
+                                                                 {76, "Bezier triangle"},
+                                                                 {77, "Bezier quadrilateral"},
+                                                                 {78, "Bezier tetrahedron"},
+                                                                 {79, "Bezier hexahedron"},
+                                                                 {80, "Bezier wedge"},
+                                                                 {81, "Bezier pyramid"}};
+      const auto                                        name  = names.find(number);
+      return std::to_string(number) + (name == names.end() ? "" : std::string(" (") + name->second + ")");
+    }
+
     /** The degree of a Lagrange cell with n nodes; 0: there is none that can be read. */
     unsigned int degree_of(int dim, bool simplex, std::size_t n)
     {
@@ -132,7 +183,7 @@ namespace leopard
           {
             const CellType type = type_of(piece.types[c]);
             if (type.dimension < 0 || type.dimension > dim)
-              fail("has a cell of VTK's type " + std::to_string(piece.types[c]) + (type.dimension > dim ? ", of dimension 3" : ""));
+              fail("has a cell of VTK's type " + name_of_type(piece.types[c]) + (type.dimension > dim ? ", of dimension 3" : ""));
             if (type.dimension == dim)
               add_cell(c, type);
           }
@@ -143,7 +194,8 @@ namespace leopard
       {
         throw std::runtime_error("the file '" + path + "' " + what +
                                  "\n  expected: " + (dim == 2 ? "triangles and quadrilaterals" : "tetrahedra and hexahedra") +
-                                 (spacedim == 2 ? " in the plane z = 0" : "") + ", linear, quadratic or of Lagrange's kind");
+                                 (spacedim == 2 ? " in the plane z = 0" : "") + ", linear, of Lagrange's kind, or quadratic with " +
+                                 (dim == 2 ? "6 and 9" : "10 and 27") + " points; ParaView's filter 'Tessellate' makes linear ones of others");
       }
 
       void check_plane() const
@@ -163,7 +215,7 @@ namespace leopard
         const std::size_t  begin = c == 0 ? 0 : piece.offsets[c - 1], n = piece.offsets[c] - begin;
         const LagrangeCell kind{type.simplex, degree_of(dim, type.simplex, n), true};
         if (kind.degree == 0 || (type.is_box && kind.degree > 1))
-          fail("has a cell of VTK's type " + std::to_string(piece.types[c]) + " with " + std::to_string(n) + " points");
+          fail("has a cell of VTK's type " + name_of_type(piece.types[c]) + " with " + std::to_string(n) + " points");
         std::vector<std::size_t> corners(n);
         for (std::size_t i = 0; i < n; ++i)
           corners[i] = piece.connectivity[begin + i];
@@ -211,7 +263,7 @@ namespace leopard
         if (order.empty())
           order = cells.order_of_nodes(kind, nodes);
         if (order.empty())
-          fail("has a cell of VTK's type " + std::to_string(type) + " whose points are not where those of such a cell are");
+          fail("has a cell of VTK's type " + name_of_type(type) + " whose points are not where those of such a cell are");
         const auto old_nodes  = nodes;
         const auto old_points = points;
         for (std::size_t i = 0; i < order.size(); ++i)

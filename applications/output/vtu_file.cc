@@ -88,6 +88,8 @@ namespace leopard
           file.appended        = text.substr(first + 1);
           text                 = text.substr(0, begin) + "</VTKFile>";
         }
+      if (text.rfind("# vtk DataFile", 0) == 0)
+        file.fail("is of VTK's legacy format", "a VTU file, as which ParaView's 'Save Data' writes it");
       if (is_too_deep(text))
         file.fail_as_damaged("its elements stand in one another too deeply");
       try
@@ -369,6 +371,10 @@ namespace leopard
         pieces.push_back((fs::path(path).parent_path() / attribute(piece, "Source")).string());
     if (pieces.empty())
       file.fail("names no pieces", "a .pvtu file with at least one");
+    std::error_code ignored;
+    for (const std::string &piece : pieces)
+      if (!fs::exists(piece, ignored))
+        file.fail("names the piece '" + piece + "', which is not there", "all files that it names, where it names them: beside it");
     return pieces;
   }
 

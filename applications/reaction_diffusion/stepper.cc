@@ -5,6 +5,7 @@
 #include "mesh/mesh_hierarchy.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/base/words.h>
 
 #include <algorithm>
 #include <cmath>
@@ -98,7 +99,7 @@ namespace leopard::reaction_diffusion
 
   void KineticsChoice::validate() const
   {
-    require(std::isfinite(gamma), "gamma is " + std::to_string(gamma), "a finite number");
+    require(std::isfinite(gamma), "gamma is " + short_text(gamma), "a finite number");
     if (name == "expressions")
       {
         require(why_not().empty(), "the kinetics are expressions that cannot be stepped: " + why_not(), "expressions within these limits");
@@ -119,7 +120,7 @@ namespace leopard::reaction_diffusion
     require(known, "there are no kinetics '" + name + "'", "one of " + list + ", or expressions");
     require(constants.size() == wanted, name + " kinetics are given " + std::to_string(constants.size()) + " constants", std::to_string(wanted));
     for (const double c : constants)
-      require(std::isfinite(c), "a constant of the " + name + " kinetics is " + std::to_string(c), "a finite number");
+      require(std::isfinite(c), "a constant of the " + name + " kinetics is " + short_text(c), "a finite number");
   }
 
   std::string NoiseChoice::why_not() const
@@ -144,7 +145,7 @@ namespace leopard::reaction_diffusion
             "noise is given " + std::to_string(n_places) + " places and " + std::to_string(n_nodes()) + " masses of nodes",
             std::to_string(n_nodes_) + ", one for each node");
     for (const double m : *mass)
-      require(m > 0. && std::isfinite(m), "the mass of a node is " + std::to_string(m) + ", and there is noise", "a positive number");
+      require(m > 0. && std::isfinite(m), "the mass of a node is " + short_text(m) + ", and there is noise", "a positive number");
   }
 
   double StepperOptions::largest_diffusion() const
@@ -160,24 +161,24 @@ namespace leopard::reaction_diffusion
             std::to_string(diffusion.size()) + " diffusion coefficients are given for " + kinetics.name,
             std::to_string(n) + ", one a field");
     for (const double d : diffusion)
-      require(d > 0. && std::isfinite(d), "a diffusion coefficient is " + std::to_string(d), "a positive number");
+      require(d > 0. && std::isfinite(d), "a diffusion coefficient is " + short_text(d), "a positive number");
     require(n_beside >= 1, std::to_string(n_beside) + " Steppers are said to use the GPU", "1 or more, this one among them");
     const SteppingOptions &s = stepping;
-    require(s.step_size > 0. && std::isfinite(s.step_size), "the step size is " + std::to_string(s.step_size), "a positive number");
+    require(s.step_size > 0. && std::isfinite(s.step_size), "the step size is " + short_text(s.step_size), "a positive number");
     require((s.error_tolerance > 0. && std::isfinite(s.error_tolerance)) || !s.error_controlled,
-            "the error tolerance is " + std::to_string(s.error_tolerance),
+            "the error tolerance is " + short_text(s.error_tolerance),
             "a positive number");
     require(s.smallest_step >= 0. && s.largest_step > 0.,
-            "the smallest step is " + std::to_string(s.smallest_step) + " and the largest " + std::to_string(s.largest_step),
+            "the smallest step is " + short_text(s.smallest_step) + " and the largest " + short_text(s.largest_step),
             "numbers from 0 on, the largest not 0");
     require(s.steady_tolerance >= 0. && std::isfinite(s.steady_tolerance),
-            "the steady tolerance is " + std::to_string(s.steady_tolerance),
+            "the steady tolerance is " + short_text(s.steady_tolerance),
             "a positive number, or 0 for none");
     require(s.bound_fraction >= 0. && s.bound_fraction <= 1.,
-            "the fraction of the asynchronous bound is " + std::to_string(s.bound_fraction),
+            "the fraction of the asynchronous bound is " + short_text(s.bound_fraction),
             "0 for steps that do not follow it, or at most 1");
     require(std::isfinite(growth.rate) && (growth.dimension == 2 || growth.dimension == 3),
-            "the domain grows with the rate " + std::to_string(growth.rate) + " in " + std::to_string(growth.dimension) + " dimensions",
+            "the domain grows with the rate " + short_text(growth.rate) + " in " + std::to_string(growth.dimension) + " dimensions",
             "a finite rate in 2 or 3");
     require(s.bound_fraction == 0. || !s.error_controlled, "steps are error-controlled and follow the asynchronous bound", "one of both");
     require(s.bound_fraction == 0. || !has_explicit_reaction(s.scheme),
@@ -190,14 +191,14 @@ namespace leopard::reaction_diffusion
             "there is noise, and the scheme is not implicit Euler, steps are not fixed, or the domain grows",
             "implicit Euler with fixed steps on a domain that stays");
     require(s.newton_tolerance >= 0. && s.newton_floor >= 0. && std::isfinite(s.newton_tolerance) && std::isfinite(s.newton_floor),
-            "the tolerances of Newton's method are " + std::to_string(s.newton_tolerance) + " and " + std::to_string(s.newton_floor),
+            "the tolerances of Newton's method are " + short_text(s.newton_tolerance) + " and " + short_text(s.newton_floor),
             "finite numbers that are not negative");
     require(s.newton_error_fraction >= 0. && s.newton_error_fraction <= 1.,
-            "the part of the error that Newton's method may leave is " + std::to_string(s.newton_error_fraction),
+            "the part of the error that Newton's method may leave is " + short_text(s.newton_error_fraction),
             "a number from 0 to 1");
     require(s.newton_tolerance > 0. || s.newton_floor > 0., "both tolerances of Newton's method are 0", "at least one positive number");
     require(s.max_newton_steps >= 1 && s.max_sweeps >= 1 && s.max_cycles >= 1, "a largest number of iterations is below 1", "1 or more");
-    require(s.omega > 0. && s.omega < 2., "the relaxation factor omega is " + std::to_string(s.omega), "a number between 0 and 2");
+    require(s.omega > 0. && s.omega < 2., "the relaxation factor omega is " + short_text(s.omega), "a number between 0 and 2");
     require(backend != Backend::cuda || runs_on_gpu(s.scheme), "the scheme is BDF3 on a GPU", "one of order 1 or 2 there, or another backend");
     require(local_iterations >= 1, "the number of local iterations is " + std::to_string(local_iterations), "1 or more");
     require(n_threads >= 0, "the number of threads is " + std::to_string(n_threads), "0 for all, or more");

@@ -118,7 +118,8 @@ namespace leopard
         if (is_run)
           return;
         if (extension != ".vtu" && extension != ".pvtu")
-          throw std::runtime_error(where + ", which is neither a folder nor a file of these kinds" + expected);
+          throw std::runtime_error(where + ", which is neither a folder nor a file of these kinds" + expected +
+                                   (extension == ".vtk" ? "; ParaView's 'Save Data' writes a .vtk file as .vtu" : ""));
         try
           {
             for (const std::string &file : find_vtu_files(path, problem.fields(), all_fields))
@@ -172,8 +173,9 @@ namespace leopard
     /** How many nodes were found where, on all ranks. */
     struct Found
     {
-      std::array<unsigned long long, 4> n{};           ///< by CellFields::Place
-      double                            farthest = 0.; ///< beside the cells, over their size
+      std::array<unsigned long long, 4> n{};                      ///< by CellFields::Place
+      double                            farthest         = 0.;    ///< beside the cells, over their size
+      bool                              single_precision = false; ///< numbers of files
     };
 
     std::string text_of(const Found &found)
@@ -190,10 +192,9 @@ namespace leopard
     /** The values at the own nodes. Collective. @throws Error. */
     template <int dim, int spacedim>
     std::vector<double>
-    look_up(const RunContext &context, const CellFields<dim, spacedim> &cells, const std::vector<Point<spacedim>> &points, Found &found)
+    look_up(const Problem &problem, const CellFields<dim, spacedim> &cells, const std::vector<Point<spacedim>> &points, Found &found, MPI_Comm comm)
     {
       using Place                     = typename CellFields<dim, spacedim>::Place;
-      const Problem         &problem  = *context.parameters.problem;
       const std::string      source   = entry_of(problem) + " is " + problem.initial_from;
       const std::size_t      n_fields = problem.fields().size();
       std::vector<double>    values(n_fields * points.size(), 0.);
@@ -217,16 +218,38 @@ namespace leopard
             }
         }
       for (unsigned long long &n : found.n)
-        n = Utilities::MPI::sum(n, context.comm);
-      found.farthest = Utilities::MPI::max(found.farthest, context.comm);
+        n = Utilities::MPI::sum(n, comm);
+      found.farthest = Utilities::MPI::max(found.farthest, comm);
       if (outside != nullptr)
         error = outside_message(source,
                                 found.n[3],
                                 found.n[0] + found.n[1] + found.n[2] + found.n[3],
                                 place_text(*outside),
                                 "from " + place_text(cells.lower()) + " to " + place_text(cells.upper()));
-      throw_if_any_failed(error, context.comm);
+      throw_if_any_failed(error, comm);
       return values;
+    }
+
+    /** Reads the source and looks it up at the own nodes. Collective. @throws Error. */
+    template <int dim, int spacedim>
+    std::vector<double>
+    values_at_nodes(const Source &source, const Problem &problem, const Discretization<dim, spacedim> &discretization, Found &found, MPI_Comm comm)
+    {
+      CellFields<dim, spacedim> cells(problem.fields().size());
+      if (source.files.empty())
+        add_saved_fields(source.saved, cells, comm);
+      else
+        found.single_precision = add_files(source, problem, cells, comm);
+
+      const std::vector<double>    coordinates = discretization.nodes();
+      std::vector<Point<spacedim>> points(coordinates.size() / spacedim);
+      for (std::size_t i = 0; i < points.size(); ++i)
+        std::copy_n(&coordinates[i * spacedim], spacedim, points[i].begin_raw());
+      cells.distribute(points, comm);
+      if (cells.n_cells() == 0)
+        throw Error(entry_of(problem) + " is " + problem.initial_from + ", which has no cells of dimension " + std::to_string(dim) +
+                    "\n  expected: fields on " + kind_of_domain(dim != spacedim, dim));
+      return look_up(problem, cells, points, found, comm);
     }
   } // namespace
 
@@ -237,10 +260,20 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
+  void check_initial_values(const Parameters &parameters, const Discretization<dim, spacedim> &discretization, MPI_Comm comm)
+  {
+    check_fields_of_images(parameters, discretization, comm);
+    if (parameters.problem->initial_from.empty())
+      return;
+    Found found;
+    values_at_nodes(find_source(parameters, comm), *parameters.problem, discretization, found, comm);
+  }
+
+  template <int dim, int spacedim>
   void set_initial_values(const RunContext &context, const Discretization<dim, spacedim> &discretization, HostVector &u)
   {
     const Problem &problem = *context.parameters.problem;
-    check_fields_of_images(context, discretization); // which initial values may name
+    check_fields_of_images(context.parameters, discretization, context.comm); // which initial values may name
     if (problem.initial_from.empty())
       {
         discretization.interpolate_initial_values(u);
@@ -249,28 +282,13 @@ namespace leopard
     const Source source = find_source(context.parameters, context.comm);
     for (const std::string &warning : source.warnings)
       context.log.warning(warning);
-    CellFields<dim, spacedim> cells(problem.fields().size());
-    bool                      single_precision = false;
-    if (source.files.empty())
-      add_saved_fields(source.saved, cells, context.comm);
-    else
-      single_precision = add_files(source, problem, cells, context.comm);
-
-    const std::vector<double>    coordinates = discretization.nodes();
-    std::vector<Point<spacedim>> points(coordinates.size() / spacedim);
-    for (std::size_t i = 0; i < points.size(); ++i)
-      std::copy_n(&coordinates[i * spacedim], spacedim, points[i].begin_raw());
-    cells.distribute(points, context.comm);
-    if (cells.n_cells() == 0)
-      throw Error(entry_of(problem) + " is " + problem.initial_from + ", which has no cells of dimension " + std::to_string(dim) +
-                  "\n  expected: fields on " + kind_of_domain(dim != spacedim, dim));
     Found found;
-    discretization.set_values_at_nodes(look_up(context, cells, points, found), u);
+    discretization.set_values_at_nodes(values_at_nodes(source, problem, discretization, found, context.comm), u);
 
     const std::string time = source.has_time ? format(" at its time %.8g", source.time) : "";
     context.log.line("initial values of " + joined(problem.fields()) + " are those of " +
                      (source.files.empty() ? "the run in '" + problem.initial_from + "'" + format(", step %u", source.step) + time
-                                           : "'" + problem.initial_from + "'" + (single_precision ? ", numbers of single precision" : "")) +
+                                           : "'" + problem.initial_from + "'" + (found.single_precision ? ", numbers of single precision" : "")) +
                      text_of(found));
     json &report = context.provenance.json()["initial_values"];
     report       = {{"from", problem.initial_from},
@@ -281,11 +299,14 @@ namespace leopard
     if (source.files.empty())
       report["checkpoint"] = source.saved.folder;
     else
-      report["single_precision"] = single_precision;
+      report["single_precision"] = found.single_precision;
     if (source.has_time)
       report["time"] = source.time;
   }
 
+  template void check_initial_values(const Parameters &, const Discretization<2, 2> &, MPI_Comm);
+  template void check_initial_values(const Parameters &, const Discretization<3, 3> &, MPI_Comm);
+  template void check_initial_values(const Parameters &, const Discretization<2, 3> &, MPI_Comm);
   template void set_initial_values(const RunContext &, const Discretization<2, 2> &, HostVector &);
   template void set_initial_values(const RunContext &, const Discretization<3, 3> &, HostVector &);
   template void set_initial_values(const RunContext &, const Discretization<2, 3> &, HostVector &);

@@ -18,6 +18,13 @@ namespace leopard
   void check_source_of_initial_values(const Parameters &parameters, MPI_Comm comm);
 
   /**
+   * What set_initial_values() reads and looks up at the nodes, without setting anything. @param discretization refined
+   * and numbered. Collective. @throws Error as it does.
+   */
+  template <int dim, int spacedim>
+  void check_initial_values(const Parameters &parameters, const Discretization<dim, spacedim> &discretization, MPI_Comm comm);
+
+  /**
    * The initial values at the nodes, zero in constrained unknowns: those of the problem, or taken by the fields' names
    * from the end of another run or from a VTU file, with a line in the log and "initial_values" in run.json. At a node
    * of the source a value is as it is there, in its cells it is interpolated, and up to a tenth of a cell's size beside

@@ -15,4 +15,13 @@ namespace leopard
    * @throws Error as the run does.
    */
   void check_mesh(const Parameters &parameters, MPI_Comm comm);
+
+  /**
+   * Looks at the fields that 'Initial values from' and 'Images' take from files at the nodes of the mesh that the run
+   * begins with, or of a coarser one of some hundred thousand at most; nothing where there are none. Fields of 'Images'
+   * have been read (read_fields_of_images()). Collective.
+   * @throws Error as the run does: a field that is not there, cells that do not cover the domain, values that are not
+   * finite.
+   */
+  void check_fields_of_files(const Parameters &parameters, MPI_Comm comm);
 } // namespace leopard

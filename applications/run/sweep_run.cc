@@ -15,11 +15,13 @@
 #include <applications/base/files.h>
 #include <applications/base/log.h>
 #include <applications/base/manifest.h>
+#include <applications/base/parameter_file.h>
 #include <applications/base/stop_signal.h>
 #include <applications/base/turns.h>
 #include <applications/discretization/shared_mesh.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/thread_pool.h>
+#include <solvers/base/words.h>
 #include <solvers/device/device.h>
 
 #include <deal.II/base/mpi.h>
@@ -351,13 +353,17 @@ namespace leopard
       return n_other <= 1;
     }
 
-    /** What a run reads, and what it is read for. */
+    /** What a run reads, and the mesh that it is read for. */
     std::string files_of(const Parameters &own)
     {
-      std::string text = std::to_string(own.dimension) + '\n' + own.mesh.domain + '\n' + own.mesh.file + '\n' + own.problem->initial_from;
-      if (own.problem->pictures != nullptr)
-        for (const std::string &path : own.problem->pictures->paths())
-          text += '\n' + path;
+      const Problem &problem = *own.problem;
+      std::string    text    = joined(problem.fields()) + '\n' + problem.initial_from;
+      for (const auto &[entry, value] : assignments_of(own.all_entries))
+        if (entry == "Dimension" || entry == "Discretization/Degree" || entry.rfind("Mesh/", 0) == 0)
+          text += '\n' + value;
+      if (problem.pictures != nullptr)
+        for (std::size_t i = 0; i < problem.pictures->paths().size(); ++i)
+          text += '\n' + problem.pictures->paths()[i] + ": " + problem.pictures->field(i);
       return text;
     }
   } // namespace
@@ -379,6 +385,7 @@ namespace leopard
             return;
           check_source_of_initial_values(own, comm);
           read_fields_of_images(own, comm);
+          check_fields_of_files(own, comm);
         });
         if (then)
           then(run, own);

@@ -18,7 +18,10 @@ namespace leopard
     if (const std::string line = expected_time_loop(parameters); !line.empty())
       text += "\n" + line;
     if (parameters.sweep.axes.empty()) // a sweep may replace the mesh, and no run has that of the file
-      check_mesh(parameters, comm);
+      {
+        check_mesh(parameters, comm);
+        check_fields_of_files(parameters, comm);
+      }
     check_sweep(request, parameters, comm);
     text += unused_entries_before_the_run(parameters);
     if (!parameters.sweep.axes.empty())

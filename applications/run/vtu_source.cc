@@ -2,7 +2,6 @@
 #include "vtu_source.h"
 
 #include "parameters.h"
-#include "simulation.h"
 
 #include <applications/base/collective.h>
 #include <applications/base/log.h>
@@ -164,9 +163,9 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
-  void check_fields_of_images(const RunContext &context, const Discretization<dim, spacedim> &discretization)
+  void check_fields_of_images(const Parameters &parameters, const Discretization<dim, spacedim> &discretization, MPI_Comm comm)
   {
-    const Problem &problem = *context.parameters.problem;
+    const Problem &problem = *parameters.problem;
     if (problem.pictures == nullptr)
       return;
     const std::vector<double> nodes = discretization.nodes();
@@ -187,15 +186,15 @@ namespace leopard
               else if (!std::isfinite(value) && not_finite.empty())
                 not_finite = field_not_finite_message(source_of(problem, i), problem.pictures->field(i), value, place());
             }
-          const unsigned long long all_outside = Utilities::MPI::sum(n_outside, context.comm);
-          const unsigned long long n           = Utilities::MPI::sum(static_cast<unsigned long long>(nodes.size() / spacedim), context.comm);
+          const unsigned long long all_outside = Utilities::MPI::sum(n_outside, comm);
+          const unsigned long long n           = Utilities::MPI::sum(static_cast<unsigned long long>(nodes.size() / spacedim), comm);
           throw_if_any_failed(outside.empty() ? "" : outside_message(source_of(problem, i), all_outside, n, outside, problem.pictures->reach(i)),
-                              context.comm);
-          throw_if_any_failed(not_finite, context.comm);
+                              comm);
+          throw_if_any_failed(not_finite, comm);
         }
   }
 
-  template void check_fields_of_images(const RunContext &, const Discretization<2, 2> &);
-  template void check_fields_of_images(const RunContext &, const Discretization<3, 3> &);
-  template void check_fields_of_images(const RunContext &, const Discretization<2, 3> &);
+  template void check_fields_of_images(const Parameters &, const Discretization<2, 2> &, MPI_Comm);
+  template void check_fields_of_images(const Parameters &, const Discretization<3, 3> &, MPI_Comm);
+  template void check_fields_of_images(const Parameters &, const Discretization<2, 3> &, MPI_Comm);
 } // namespace leopard

@@ -11,7 +11,6 @@
 namespace leopard
 {
   struct Parameters;
-  struct RunContext;
 
   // What entries have in common that name a .vtu or .pvtu file for its fields.
 
@@ -53,5 +52,5 @@ namespace leopard
    * a tenth of their size, or a value is not finite.
    */
   template <int dim, int spacedim>
-  void check_fields_of_images(const RunContext &context, const Discretization<dim, spacedim> &discretization);
+  void check_fields_of_images(const Parameters &parameters, const Discretization<dim, spacedim> &discretization, MPI_Comm comm);
 } // namespace leopard

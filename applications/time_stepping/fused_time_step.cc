@@ -135,7 +135,7 @@ namespace leopard
         const std::size_t line = std::min(cause.find('\n'), cause.size()); // what a coefficient is expected to be stands behind it
         fused_failure =
           (cause.empty() ? why_it_failed(reason) : cause.substr(0, line) + ",") + " in the step from time " + format("%.8g", control.time) +
-          " with step size " + format("%.4g", stepper.attempted_step_size()) + growth_of_solution() +
+          " with step size " + format("%.4g", stepper.attempted_step_size()) + growth_of_solution() + noise_as_reason(stepper.attempted_step_size()) +
           (cause.empty() ? std::string("\n  to try: ") +
                              (parameters.adaptive() ? reason == StopReason::blow_up ? "a smaller error tolerance, " : "a larger error tolerance, "
                               : problem.has_noise() ? "a smaller step, "

@@ -201,6 +201,11 @@ namespace leopard
     [[noreturn]] void throw_underflow(const std::string &reason) const;
     std::string       growth_of_solution() const;
     /**
+     * Where the noise of a step is as large as the solution: how large it is, for messages of a failure; else nothing.
+     * Collective.
+     */
+    std::string noise_as_reason(double step_size);
+    /**
      * forces of a step. @param u_n, time where it begins, @param step its number. @return why they cannot be taken, or
      * nothing.
      */

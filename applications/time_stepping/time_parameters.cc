@@ -33,7 +33,7 @@ namespace leopard
       "Error tolerance", "1e-3", Double(1e-14, 1.), "Local error that a step may have, relative to the size of the fields. Dimensionless.");
     prm.declare_entry("Smallest step", "1e-12", Double(0.), "Error-controlled: step size below which the run is given up. Dimensionless time.");
     prm.declare_entry("Largest step", "1e30", Double(1e-300), "Error-controlled and asynchronous bound: limit of the step size. Dimensionless time.");
-    prm.declare_entry("End time", "1", Double(1e-300), "Where the run ends. Dimensionless time.");
+    prm.declare_entry("End time", "1", Double(1e-300), "Where the run ends; with fixed steps at the step nearest to it. Dimensionless time.");
     prm.declare_entry(
       "Steady tolerance", "0", Double(0.), "The run ends when the root mean square of du/dt falls below this; 0: never. Dimensionless.");
     prm.declare_entry("Estimate error",

@@ -125,7 +125,7 @@ namespace leopard
       return failure;
     const std::size_t line = std::min(failure.find('\n'), failure.size());
     throw ConvergenceFailure(failure.substr(0, line) + " in the step from time " + format("%.8g", control.time) + " with step size " +
-                             format("%.4g", control.step_size) + growth_of_solution() + failure.substr(line) +
+                             format("%.4g", control.step_size) + growth_of_solution() + noise_as_reason(control.step_size) + failure.substr(line) +
                              (blames_entry(failure)
                                 ? advice_on_values(parameters, problem)
                                 : std::string("\n  to try: a smaller step ('Time stepping/Step size' or 'Step factor'), more linear iterations or a "
@@ -139,6 +139,26 @@ namespace leopard
     if (!(largest > 10. * std::max(start_size, 1e-100)))
       return "";
     return format(" (the largest |u| has grown from %.3g at the start to %.3g: the solution may blow up)", start_size, largest);
+  }
+
+  std::string TimeIntegrator::noise_as_reason(double step_size)
+  {
+    constexpr double small = 0.1;
+    if (!problem.has_noise())
+      return "";
+    make_forces(levels[0], control.time, control.step, step_size);
+    double change = 0.;
+    for (unsigned int i = 0; i < forces.locally_owned_size(); ++i)
+      if (const double mass = system.lumped_mass.begin()[i]; mass != 0.)
+        change = std::max(change, std::abs(step_size / mass * forces.begin()[i]));
+    change = Utilities::MPI::max(change, forces.get_mpi_communicator());
+    if (change <= small * start_size)
+      return "";
+    return format(
+      " (the noise of the step, '%s/Noise ...', changes a field by up to %.3g, and at the start the largest |u| was %.3g: it may be the reason)",
+      problem.name().c_str(),
+      change,
+      start_size);
   }
 
   namespace
@@ -160,7 +180,7 @@ namespace leopard
     if (!values.finite || !(values.largest <= parameters.blow_up_factor * std::max(1., start_size)))
       throw ConvergenceFailure("the solution blows up in the step from time " + format("%.8g", start) + " with step size " +
                                format("%.4g", step_size) + ": the largest |u| is " + (values.finite ? format("%.3g", values.largest) : "not finite") +
-                               ", at the start it was " + format("%.3g", start_size) + "\n  to try: " +
+                               ", at the start it was " + format("%.3g", start_size) + noise_as_reason(step_size) + "\n  to try: " +
                                (parameters.adaptive() ? "a smaller 'Time stepping/Error tolerance'"
                                 : problem.has_noise() ? "a smaller step"
                                                       : "a smaller step or 'Time stepping/Step control = error-controlled'") +

@@ -3,6 +3,7 @@
 
 #include "../base/norms.h"
 #include "../matrix/eigenvalues.h"
+#include "../matrix/symmetrized.h"
 
 #include <algorithm>
 #include <chrono>
@@ -13,21 +14,47 @@ namespace leopard
 {
   namespace
   {
+    /** Whether no row of |B| sums to more than 1: then no iteration lets the largest error grow. */
+    bool is_dominated(const CrsMatrix<double> &A)
+    {
+      constexpr double rounding = 1e-12;
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          double diagonal = 0., others = 0.;
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            (A.columns[p] == i ? diagonal : others) += std::abs(A.values[p]);
+          if (!(others <= (1. + rounding) * diagonal))
+            return false;
+        }
+      return true;
+    }
+
     /**
      * Sizes in which errors are measured: of a symmetric A with positive diagonal sqrt(a_ii) x_i, so that D A D, D
      * diagonal, is judged as A is: its iteration has the errors of A divided by D, and where D differs much from row to
-     * row the error of one row becomes the 10^8-fold one of the next, which is not growth. Of others x_i.
+     * row the error of one row becomes the 10^8-fold one of the next, which is not growth. Of A = T S T^-1, S symmetric
+     * and T diagonal, so that D A is one, too, sqrt(a_ii) x_i / t_i, unless its rows are dominated: convection carries
+     * errors through the domain before they fall as those of S do. Of others x_i.
      */
     std::vector<double> sizes_of_errors(const CrsMatrix<double> &A)
     {
+      constexpr double most_of_range = 230.; // logarithm of 1e100: beside the sizes of entries, which double has to hold, too
       A.validate();
       std::vector<double> result(A.n_columns, 1.);
-      if (A.n_columns != A.n_rows || spectrum::row_without_positive_diagonal(A) >= 0 || spectrum::find_asymmetry(A).found)
+      if (A.n_columns != A.n_rows || spectrum::row_without_positive_diagonal(A) >= 0)
         return result;
+      const bool symmetric = !spectrum::find_asymmetry(A).found;
+      if (!symmetric && is_dominated(A))
+        return result;
+      const std::vector<double> logarithms = symmetric ? std::vector<double>(A.n_rows, 0.) : spectrum::symmetrizing_logarithms(A);
+      const auto [low, high]               = std::minmax_element(logarithms.begin(), logarithms.end());
+      if (logarithms.empty() || !(*high - *low <= most_of_range))
+        return result;
+      const double middle = 0.5 * (*low + *high);
       for (int i = 0; i < A.n_rows; ++i)
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
           if (A.columns[p] == i)
-            result[i] = std::sqrt(A.values[p]);
+            result[i] = std::sqrt(A.values[p]) * std::exp(middle - logarithms[i]);
       return result;
     }
 

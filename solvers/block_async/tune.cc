@@ -469,7 +469,7 @@ namespace leopard
       throw InvalidInput("tuning: the matrix has " + std::to_string(A.n_rows) + " rows and " + std::to_string(A.n_columns) +
                          " columns\n  expected: a square matrix with rows and without ghost columns");
     if (!(request.seconds > 0. && request.seconds < HUGE_VAL))
-      throw InvalidInput("tuning: the time to spend is " + std::to_string(request.seconds) + " s\n  expected: a positive number of seconds");
+      throw InvalidInput("tuning: the time to spend is " + short_text(request.seconds) + " s\n  expected: a positive number of seconds");
     if (request.n_threads < 0)
       throw InvalidInput("tuning: n_threads is " + std::to_string(request.n_threads) + "\n  expected: a number >= 0");
     if (request.backend == Backend::cuda)

@@ -3,6 +3,7 @@
 #include "../base/errors.h"
 #include "../base/kind_of_file.h"
 #include "../base/whole_file.h"
+#include "../base/words.h"
 #include "tune.h"
 
 #include <nlohmann/json.hpp>
@@ -268,7 +269,7 @@ namespace leopard
   {
     choice.options.validate();
     if (!std::isfinite(choice.seconds_a_digit))
-      throw InvalidInput(path + ": not written, as seconds_a_digit is " + std::to_string(choice.seconds_a_digit) + "\n  expected: a finite number");
+      throw InvalidInput(path + ": not written, as seconds_a_digit is " + short_text(choice.seconds_a_digit) + "\n  expected: a finite number");
     if (!choice.options.block_offsets.empty())
       throw InvalidInput(path + ": not written, as the options have block_offsets\n  expected: none; they follow from the shape of the blocks");
     Writer file, matrix, options;
@@ -313,7 +314,7 @@ namespace leopard
         throw InvalidInput(path + ": " + problem.what());
       }
     if (choice.seconds_a_digit < 0.)
-      file.refuse("the key 'choice.seconds_a_digit'", std::to_string(choice.seconds_a_digit), "a number >= 0");
+      file.refuse("the key 'choice.seconds_a_digit'", short_text(choice.seconds_a_digit), "a number >= 0");
     return choice;
   }
 } // namespace leopard

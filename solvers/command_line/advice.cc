@@ -145,9 +145,10 @@ namespace leopard::command_line
     if (found.has_eigenvalues && found.smallest_eigenvalue > rounding)
       return for_positive_definite(found, a);
     if (found.has_eigenvalues && found.smallest_eigenvalue > -rounding)
-      return "the matrix is singular up to rounding (lambda_1 = " + short_text(found.smallest_eigenvalue, 6) +
-             " of D^-1 A): fix a value in it, as a Dirichlet condition does; as it is, no relaxation converges but for a --rhs in its range; "
-             "--method automatic tries what does more";
+      return "the matrix is singular up to rounding, or nearly so (lambda_1 = " + short_text(found.smallest_eigenvalue, 6) +
+             " of D^-1 A), and no relaxation converges but for a --rhs in its range: where it is singular, fix a value in it, as a Dirichlet "
+             "condition "
+             "does; where it is not, --method direct solves it; --method automatic tries what does more";
     if (found.has_eigenvalues)
       return "the matrix is not positive definite (lambda_1 = " + short_text(found.smallest_eigenvalue, 6) +
              " of D^-1 A), and no relaxation converges for it: " + way_out;
@@ -235,7 +236,10 @@ namespace leopard::command_line
     else if (!is_scaled && !arguments.is_automatic)
       rows = "--method automatic, which scales rows of different size";
     if (digits.empty() && rows.empty())
-      return "nothing: the matrix is too ill-conditioned for double precision";
+      return arguments.method_name == "direct" || is_scaled
+               ? "nothing: the matrix is too ill-conditioned for double precision"
+               : "--method direct, which leaves a residual of rounding only; where its error is large, too, the matrix is too ill-conditioned for "
+                 "double precision";
     return digits + (digits.empty() || rows.empty() ? "" : "; or ") + rows;
   }
 

@@ -236,7 +236,15 @@ namespace leopard::command_line
                  two_stages,
                  "the class of two-stage iteration (thesis, Table 3.1), default synchronous or block, as the schedule is; inner (with the schedule "
                  "synchronous), outer and total relax the rows of a block one after the other, total with values of other blocks read anew for each");
-      app.add_option("--seed", a.async.seed, "of the schedule replay, and of the order of rows on the backend reference (default 0)")->type_name("N");
+      const auto read_seed = [&a](const std::string &text) { // CLI11 takes -1 for 2^64 - 1
+        const auto result = std::from_chars(text.data(), text.data() + text.size(), a.async.seed);
+        if (result.ec != std::errc() || result.ptr != text.data() + text.size())
+          throw CLI::ValidationError("--seed is '" + text + "'\n  expected: a whole number from 0 to 18446744073709551615");
+      };
+      app
+        .add_option_function<std::string>(
+          "--seed", read_seed, "of the schedule replay, and of the order of rows on the backend reference (default 0)")
+        ->type_name("N");
       add_choice(app, "--execution", a.async.execution, executions, "on the backend cuda, default automatic");
       add_choice(app,
                  "--exchange",
@@ -328,10 +336,10 @@ namespace leopard::command_line
       if (!a.method().has_blocks)
         for (const std::string &option : a.given_for_async)
           contradiction(option,
-                        words_of_method(a),
+                        words_of_smoother(a),
                         "it with --method " + joined(method_names(as_solver, [](const Method &m) { return m.has_blocks; }), ", ", " or ") + " only");
       if (omega == OmegaRange::none || omega == OmegaRange::one)
-        refuse(a, {"--omega"}, words_of_method(a), omega == OmegaRange::none ? "no --omega" : "no --omega, or --method sor");
+        refuse(a, {"--omega"}, words_of_smoother(a), omega == OmegaRange::none ? "no --omega" : "no --omega, or --method sor");
       if (a.omega_is_tau && omega == OmegaRange::relaxation)
         contradiction("--omega tau",
                       "--method " + a.method_name,
@@ -346,7 +354,7 @@ namespace leopard::command_line
       else
         refuse(a,
                {"--correction-loops"},
-               words_of_method(a),
+               words_of_smoother(a),
                "it with --method " + joined(method_names(as_solver, [](const Method &m) { return m.corrects; }), ", ", " or "));
       if (a.momentum_from_matrix)
         refuse(a, {"--omega"}, "--momentum automatic", "no --omega, as it is chosen too; or --momentum with a number");

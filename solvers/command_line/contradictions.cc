@@ -18,6 +18,11 @@ namespace leopard::command_line
   std::string words_of_method(const Arguments &a)
   {
     return "--method " + a.method_name + (a.is_krylov() ? " --preconditioner " + a.preconditioner : "") +
-           (a.has_multigrid() ? " --smoother " + a.smoother : "");
+           (a.has_multigrid() && a.has("--smoother") ? " --smoother " + a.smoother : "");
+  }
+
+  std::string words_of_smoother(const Arguments &a)
+  {
+    return words_of_method(a) + (a.has_multigrid() && !a.has("--smoother") ? ", whose smoother is " + a.smoother : "");
   }
 } // namespace leopard::command_line

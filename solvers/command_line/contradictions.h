@@ -14,6 +14,8 @@ namespace leopard::command_line
   /** None of these options may have been given. @throws UsageError. */
   void refuse(const Arguments &a, std::initializer_list<const char *> options, const std::string &with, const std::string &expected);
 
-  /** "--method cg --preconditioner async" */
+  /** "--method cg --preconditioner async", and a smoother that is given. */
   std::string words_of_method(const Arguments &a);
+  /** The same, and the smoother where none is given: of options that it does not take. */
+  std::string words_of_smoother(const Arguments &a);
 } // namespace leopard::command_line

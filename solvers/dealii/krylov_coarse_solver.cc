@@ -2,6 +2,7 @@
 #include "krylov_coarse_solver.h"
 
 #include "../base/errors.h"
+#include "../base/words.h"
 #include "../distributed/mpi/global_numbers.h"
 #include "precondition_relaxation.h"
 #include "trilinos_matrix.h"
@@ -43,8 +44,8 @@ namespace leopard
       catch (const SolverControl::NoConvergence &)
         {
           throw ConvergenceFailure("multigrid: the coarse solver CG has reduced the residual of the coarsest level by the factor " +
-                                   std::to_string(control.last_value() / norm) + " in " + std::to_string(control.last_step()) +
-                                   " iterations, and not by " + std::to_string(options.relative_tolerance) +
+                                   short_text(control.last_value() / norm) + " in " + std::to_string(control.last_step()) +
+                                   " iterations, and not by " + short_text(options.relative_tolerance) +
                                    "\n  to try: the coarse solver dense, direct or amg, or more levels");
         }
     }

@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../base/words.h"
 #include "../block_async/tune.h"
 #include "../device/device_vector.h"
 #include "../distributed/mpi/ghost_exchange.h"
@@ -191,7 +192,7 @@ namespace leopard
         fail("overlap is set with the block_shape " + to_string(additional_data.block_shape) + ", whose numbers are not those of neighbours",
              "contiguous or rcm");
       if (!(additional_data.tuning_seconds >= 0.))
-        fail("tuning_seconds is " + std::to_string(additional_data.tuning_seconds), "a number >= 0");
+        fail("tuning_seconds is " + short_text(additional_data.tuning_seconds), "a number >= 0");
       if (n_iterations < 1)
         fail("n_iterations is " + std::to_string(n_iterations), "a number >= 1");
 

@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "../base/norms.h"
 #include "../base/stopwatch.h"
+#include "../base/words.h"
 #include "crs_matrix.h"
 #include "eigenvalues.h"
 #include "symmetrized.h"
@@ -68,8 +69,8 @@ namespace leopard
     void require_positive(const ExtremeEigenvalues &eigenvalues, const std::string &what)
     {
       if (!(eigenvalues.smallest > 0. && eigenvalues.largest >= eigenvalues.smallest && eigenvalues.largest < HUGE_VAL))
-        throw InvalidInput(what + ": the eigenvalues of D^-1 A reach from " + std::to_string(eigenvalues.smallest) + " to " +
-                           std::to_string(eigenvalues.largest) + "\n  expected: positive ones, of a symmetric positive definite matrix");
+        throw InvalidInput(what + ": the eigenvalues of D^-1 A reach from " + short_text(eigenvalues.smallest) + " to " +
+                           short_text(eigenvalues.largest) + "\n  expected: positive ones, of a symmetric positive definite matrix");
     }
 
     double entry(const CrsMatrix<double> &A, int i, int j)
@@ -129,12 +130,12 @@ namespace leopard
   {
     require_square(A, "extreme eigenvalues");
     if (const int row = spectrum::row_without_positive_diagonal(A); row >= 0)
-      throw InvalidInput("extreme eigenvalues: the diagonal entry of row " + std::to_string(row) + " is " + std::to_string(entry(A, row, row)) +
+      throw InvalidInput("extreme eigenvalues: the diagonal entry of row " + std::to_string(row) + " is " + short_text(entry(A, row, row)) +
                          " (the first row is 0)\n  expected: a symmetric matrix with positive diagonal");
     if (const spectrum::Asymmetry at = spectrum::find_asymmetry(A); at.found)
       throw InvalidInput("extreme eigenvalues: the entry at row " + std::to_string(at.row) + ", column " + std::to_string(at.column) + " is " +
-                         std::to_string(entry(A, at.row, at.column)) + ", and the one at row " + std::to_string(at.column) + ", column " +
-                         std::to_string(at.row) + " is " + std::to_string(entry(A, at.column, at.row)) +
+                         short_text(entry(A, at.row, at.column), 16) + ", and the one at row " + std::to_string(at.column) + ", column " +
+                         std::to_string(at.row) + " is " + short_text(entry(A, at.column, at.row), 16) +
                          " (the first row is 0)\n  expected: a symmetric matrix with positive diagonal");
     return spectrum::extreme(A, tolerance, max_seconds);
   }
@@ -252,7 +253,7 @@ namespace leopard
   {
     require_positive(eigenvalues, "momentum parameters");
     if (!(caution >= 0. && caution <= 1.))
-      throw InvalidInput("momentum parameters: the caution is " + std::to_string(caution) + "\n  expected: a number from 0 to 1");
+      throw InvalidInput("momentum parameters: the caution is " + short_text(caution) + "\n  expected: a number from 0 to 1");
     if (caution == 1.)
       return {tau_scaling(eigenvalues), 0.};
     const double first = std::sqrt(std::pow(eigenvalues.smallest, 1. - caution) * std::pow(eigenvalues.largest, caution));

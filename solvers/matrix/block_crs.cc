@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/thread_pool.h"
+#include "../base/words.h"
 
 #include <algorithm>
 #include <cmath>
@@ -91,10 +92,9 @@ namespace leopard
   void refuse_new_value(int row, double value, bool is_diagonal)
   {
     if (is_diagonal)
-      throw InvalidInput("the diagonal entry of row " + std::to_string(row) + " is " + std::to_string(value) +
+      throw InvalidInput("the diagonal entry of row " + std::to_string(row) + " is " + short_text(value) +
                          " (the first row is 0)\n  expected: a finite number that is not zero");
-    throw InvalidInput("an entry of row " + std::to_string(row) + " is " + std::to_string(value) +
-                       " (the first row is 0)\n  expected: finite numbers");
+    throw InvalidInput("an entry of row " + std::to_string(row) + " is " + short_text(value) + " (the first row is 0)\n  expected: finite numbers");
   }
 
   template <typename Number>

@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/thread_pool.h"
+#include "../base/words.h"
 #include "shifted_tiles.h"
 
 #include <metis.h>
@@ -185,7 +186,7 @@ namespace leopard
   {
     require_block_size(block_size);
     if (!(percent >= 0. && percent <= 90.))
-      throw InvalidInput("the overlap is " + std::to_string(percent) + " percent of a block\n  expected: 0 to 90");
+      throw InvalidInput("the overlap is " + short_text(percent) + " percent of a block\n  expected: 0 to 90");
     const int shared = overlap == Overlap::none ? 0 : std::min(block_size - 1, static_cast<int>(std::lround(block_size * percent / 100.)));
     const int before = overlap == Overlap::upward ? shared : overlap == Overlap::uniform ? shared / 2 : 0;
     Blocks    result = blocks_between(equal_offsets(n_rows, block_size - shared));

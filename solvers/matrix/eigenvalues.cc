@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "../base/norms.h"
 #include "../base/thread_pool.h"
+#include "../base/words.h"
 #include "crs_matrix.h"
 #include "own_columns.h"
 #include "symmetrized.h"
@@ -69,8 +70,7 @@ namespace leopard::spectrum
       {
         if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > max_seconds)
           throw ConvergenceFailure("the eigenvalues of the matrix of " + std::to_string(matrix.n_rows) + " rows were not found within " +
-                                   std::to_string(max_seconds) +
-                                   " seconds\n  expected: more time, a larger tolerance, or estimates by power iteration");
+                                   short_text(max_seconds) + " seconds\n  expected: more time, a larger tolerance, or estimates by power iteration");
         multiply_by_all(matrix, x, y);
       }
 
@@ -139,9 +139,8 @@ namespace leopard::spectrum
           throw ConvergenceFailure("the eigenvalues of the matrix of " + std::to_string(M.n_rows) + " rows were not found: " + problem.what() +
                                    "\n  expected: a matrix with moderate entries");
         }
-      throw ConvergenceFailure("the eigenvalues of the matrix of " + std::to_string(M.n_rows) + " rows were not found to " +
-                               std::to_string(tolerance) + " in " + std::to_string(max_restarts) +
-                               " restarts\n  expected: a larger tolerance, or estimates by power iteration");
+      throw ConvergenceFailure("the eigenvalues of the matrix of " + std::to_string(M.n_rows) + " rows were not found to " + short_text(tolerance) +
+                               " in " + std::to_string(max_restarts) + " restarts\n  expected: a larger tolerance, or estimates by power iteration");
     }
 
     double lanczos(const CrsMatrix<double> &M, Spectra::SortRule rule, double tolerance, double max_seconds)

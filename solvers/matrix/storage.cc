@@ -2,6 +2,7 @@
 #include "storage.h"
 
 #include "../base/errors.h"
+#include "../base/words.h"
 
 #include <type_traits>
 
@@ -36,7 +37,7 @@ namespace leopard
       throw InvalidInput("storage is dictionary, but the matrix has more than " + std::to_string(most_distinct_values) +
                          " distinct values\n  expected: storage automatic" + (are_floats ? "" : ", double") + " or single");
     if (wanted == Storage::single_precision && !are_singles)
-      throw InvalidInput("storage is single, but the matrix has the value " + std::to_string(lost) +
+      throw InvalidInput("storage is single, but the matrix has the value " + short_text(lost, 17) +
                          ", which is no single precision number\n  expected: storage automatic or double");
     if (wanted == Storage::bfloat16 && !(are_floats && are_bfloats))
       throw InvalidInput(std::string("storage is bfloat16, but the matrix ") +

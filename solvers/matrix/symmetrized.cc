@@ -34,10 +34,10 @@ namespace leopard::spectrum
     }
 
     /**
-     * The logarithms of T, from row to row along the entries. @param ratios half_log_ratios(). @return whether all
-     * entries agree with them.
+     * The logarithms of T, from row to row along the entries, zero in the first row of each part. @param ratios
+     * half_log_ratios(). @return empty if not all entries agree with them.
      */
-    bool find_scaling(const CrsMatrix<double> &A, const std::vector<double> &ratios)
+    std::vector<double> find_scaling(const CrsMatrix<double> &A, const std::vector<double> &ratios)
     {
       constexpr double    rounding = 1e-9, unknown = std::numeric_limits<double>::infinity();
       std::vector<double> logs(A.n_rows, unknown);
@@ -59,10 +59,10 @@ namespace leopard::spectrum
                     rows.push_back(A.columns[p]);
                   }
                 else if (!(std::abs(log_j - wanted) <= rounding * (1. + std::abs(wanted))))
-                  return false;
+                  return {};
               }
         }
-      return true;
+      return logs;
     }
   } // namespace
 
@@ -73,10 +73,19 @@ namespace leopard::spectrum
     if (!has_numbers(result))
       return std::nullopt;
     const std::vector<double> ratios = half_log_ratios(result, transposed);
-    if (ratios.empty() || !find_scaling(result, ratios))
+    if (ratios.empty() || find_scaling(result, ratios).empty())
       return std::nullopt;
     for (std::size_t p = 0; p < ratios.size(); ++p)
       result.values[p] = std::copysign(std::sqrt(std::abs(result.values[p])) * std::sqrt(std::abs(transposed.values[p])), result.values[p]);
     return result;
+  }
+
+  std::vector<double> symmetrizing_logarithms(const CrsMatrix<double> &A)
+  {
+    const CrsMatrix<double> transposed = transpose(without_zeros(A)), sorted = transpose(transposed);
+    if (!has_numbers(sorted))
+      return {};
+    const std::vector<double> ratios = half_log_ratios(sorted, transposed);
+    return ratios.empty() ? ratios : find_scaling(sorted, ratios);
   }
 } // namespace leopard::spectrum

@@ -4,6 +4,7 @@
 #include "crs_matrix.h"
 
 #include <optional>
+#include <vector>
 
 namespace leopard::spectrum
 {
@@ -16,4 +17,10 @@ namespace leopard::spectrum
    * other ranks and zeros off the diagonal are left out.
    */
   std::optional<CrsMatrix<double>> symmetrized(const CrsMatrix<double> &A);
+
+  /**
+   * log t_i of the diagonal of that T, zero in the first row of each part of A that is coupled; empty if there is none.
+   * @param A without columns of other ranks.
+   */
+  std::vector<double> symmetrizing_logarithms(const CrsMatrix<double> &A);
 } // namespace leopard::spectrum

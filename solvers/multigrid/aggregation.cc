@@ -6,6 +6,7 @@
 #include "../matrix/own_columns.h"
 #include "../matrix/rows_in_parts.h"
 #include "../matrix/sparse_product.h"
+#include "row_of_level.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +20,7 @@ namespace leopard
   void AggregationOptions::validate() const
   {
     if (!(strength >= 0. && strength < 1.))
-      throw InvalidInput("aggregation: strength is " + std::to_string(strength) + "\n  expected: 0 <= strength < 1");
+      throw InvalidInput("aggregation: strength is " + short_text(strength) + "\n  expected: 0 <= strength < 1");
     if (max_coarse < 1 || max_levels < 1)
       throw InvalidInput("aggregation: max_coarse is " + std::to_string(max_coarse) + " and max_levels " + std::to_string(max_levels) +
                          "\n  expected: at least 1");
@@ -480,12 +481,13 @@ namespace leopard
         MultigridLevel &fine = result.levels.back();
         if (fine.matrix.n_rows <= options.max_coarse)
           break;
+        const RowsOfLevel     rows       = {fine.matrix.n_rows, result.levels.size() > 1, false};
         const Aggregates      aggregates = aggregate(fine.matrix, options.strength, options.n_threads, space);
         TentativeProlongation tentative  = tentative_prolongation(aggregates.of_row, aggregates.n, space, options.n_threads);
         if (tentative.prolongation.n_columns == 0 || 2l * tentative.prolongation.n_columns > fine.matrix.n_rows)
           break;
         MultigridLevel coarse;
-        fine.prolongation = smoothed_prolongation(aggregates, tentative, options.n_threads);
+        fine.prolongation = on_level(rows, [&] { return smoothed_prolongation(aggregates, tentative, options.n_threads); });
         coarse.matrix     = product(transpose(fine.prolongation), product(fine.matrix, fine.prolongation, options.n_threads), options.n_threads);
         space             = std::move(tentative.coarse);
         result.levels.push_back(std::move(coarse));

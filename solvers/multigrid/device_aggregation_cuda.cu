@@ -4,6 +4,7 @@
 #include "../device/grid_stride.cuh"
 #include "../device/scratch.cuh"
 #include "device_aggregation.h"
+#include "row_of_level.h"
 
 #include <cub/device/device_radix_sort.cuh>
 
@@ -350,11 +351,11 @@ namespace leopard::device
         Aggregates        aggregates = aggregate(fine.matrix, options.strength);
         if (aggregates.n == 0 || 2l * aggregates.n > fine.matrix.n_rows)
           break;
-        fine.prolongation        = smoothed_prolongation(aggregates);
+        fine.prolongation        = on_level({fine.matrix.n_rows, result.size() > 1, false}, [&] { return smoothed_prolongation(aggregates); });
         fine.of_row              = std::move(aggregates.of_row);
         DeviceCrs<double> coarse = product(transposed(fine.prolongation), product(fine.matrix, fine.prolongation));
         if (!has_valid_values(coarse))
-          to_host(coarse).validate_entries(); // says what it is
+          on_level({coarse.n_rows, true, false}, [&] { to_host(coarse).validate_entries(); }); // says what it is
         result.push_back({std::move(coarse), {}, {}});
       }
     std::reverse(result.begin(), result.end());

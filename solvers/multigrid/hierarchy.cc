@@ -2,6 +2,7 @@
 #include "hierarchy.h"
 
 #include "../base/errors.h"
+#include "../base/words.h"
 
 #include <cmath>
 #include <string>
@@ -38,7 +39,7 @@ namespace leopard
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             if (A.columns[p] < 0 || A.columns[p] >= n_columns || !std::isfinite(A.values[p]))
               fail(where,
-                   "row " + std::to_string(i) + " has the entry " + std::to_string(A.values[p]) + " in column " + std::to_string(A.columns[p]) +
+                   "row " + std::to_string(i) + " has the entry " + short_text(A.values[p]) + " in column " + std::to_string(A.columns[p]) +
                      " (the first row is 0)",
                    "finite numbers in columns from 0 to " + std::to_string(n_columns - 1));
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../base/thread_pool.h"
 #include "operations.h"
+#include "row_of_level.h"
 #include "stencil_grid_host.h"
 
 #include <algorithm>
@@ -62,7 +63,8 @@ namespace leopard
                                                                            grids[l].stencil.ghost_below ? overlap.planes : 0,
                                                                            smoother_options,
                                                                            backend)
-                                                      : make_smoother(levels[l].grid.stencil(), smoother_options, backend);
+                                                      : on_level({levels[l].n, l + 1 < grids.size(), false},
+                                                                 [&] { return make_smoother(levels[l].grid.stencil(), smoother_options, backend); });
           }
       }
 

@@ -6,6 +6,7 @@
 #include "../device/device.h"
 #include "../matrix/blocks.h"
 #include "coarse_solvers.h"
+#include "row_of_level.h"
 
 #include <algorithm>
 #include <cmath>
@@ -188,7 +189,8 @@ namespace leopard
         const device::DeviceCrs<Number> P = device::permuted<Number>(from[level].prolongation, l.order, levels[level - 1].order);
         l.P                               = make_matrix(P);
         l.R                               = make_matrix(device::transposed(P));
-        l.smoother                        = make_smoother(l.crs, smoother_options(l.crs, 0, {}, options, static_cast<int>(level)), 0);
+        l.smoother                        = on_level({l.n, level + 1 < levels.size(), l.order.size() > 0},
+                              [&] { return make_smoother(l.crs, smoother_options(l.crs, 0, {}, options, static_cast<int>(level)), 0); });
         l.writes_zeros                    = writes_zeros(l.smoother.get());
       }
     given        = from.back().matrix;
@@ -207,7 +209,8 @@ namespace leopard
     if (adaptive)
       matrix->update_values(rounded_to<Number>(hierarchy.matrix.values));
     for (std::size_t l = 0; l < levels.size(); ++l)
-      update_level(hierarchy.levels[l], levels[l], static_cast<int>(l));
+      on_level({levels[l].n, l + 1 < levels.size(), levels[l].order.size() > 0 || !levels[l].old_row.empty()},
+               [&] { update_level(hierarchy.levels[l], levels[l], static_cast<int>(l)); });
     find_null_spaces(hierarchy.finest_matrix(), hierarchy.levels.front().matrix);
   }
 
@@ -242,10 +245,12 @@ namespace leopard
         if (l.has_ghosts && !options.wait_for_ghosts)
           l.loose = l.communication->loose();
       }
-    if (on_device)
-      set_up_on_device(hierarchy, order, level, options);
-    else
-      set_up_on_host(hierarchy, order, level, options);
+    on_level({l.n, level + 1 < static_cast<int>(levels.size()), l.order.size() > 0 || !l.old_row.empty()}, [&] {
+      if (on_device)
+        set_up_on_device(hierarchy, order, level, options);
+      else
+        set_up_on_host(hierarchy, order, level, options);
+    });
     l.writes_zeros = writes_zeros(l.smoother.get());
   }
 

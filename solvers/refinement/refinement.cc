@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "../base/norms.h"
 #include "../base/stopwatch.h"
+#include "../base/words.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +24,7 @@ namespace leopard
     void require(bool holds, const std::string &option, double found, const char *expected)
     {
       if (!holds)
-        throw InvalidInput("refinement: " + option + " is " + std::to_string(found) + "\n  expected: " + expected);
+        throw InvalidInput("refinement: " + option + " is " + short_text(found) + "\n  expected: " + expected);
     }
   } // namespace
 

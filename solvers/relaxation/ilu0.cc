@@ -2,6 +2,7 @@
 #include "ilu0.h"
 
 #include "../base/errors.h"
+#include "../base/words.h"
 #include "../matrix/incomplete_factors.h"
 #include "host_relaxation.h"
 
@@ -58,7 +59,7 @@ namespace leopard
   std::unique_ptr<Relaxation<Number>> make_ilu0(const CrsMatrix<Number> &A, double omega)
   {
     if (!(omega > 0. && omega < 2.))
-      throw InvalidInput("ILU(0): omega is " + std::to_string(omega) + "\n  expected: a number between 0 and 2");
+      throw InvalidInput("ILU(0): omega is " + short_text(omega) + "\n  expected: a number between 0 and 2");
     return std::make_unique<HostIlu0<Number>>(A, omega);
   }
 

@@ -2,6 +2,7 @@
 #include "point_relaxation.h"
 
 #include "../base/errors.h"
+#include "../base/words.h"
 #include "../matrix/colouring.h"
 #include "host_relaxation.h"
 #include "methods.h"
@@ -103,9 +104,9 @@ namespace leopard
   void PointRelaxationOptions::validate() const
   {
     if (!(omega > 0. && omega < 2.))
-      throw InvalidInput("omega is " + std::to_string(omega) + "\n  expected: a number between 0 and 2");
+      throw InvalidInput("omega is " + short_text(omega) + "\n  expected: a number between 0 and 2");
     if (method == PointMethod::gauss_seidel && omega != 1.)
-      throw InvalidInput("omega is " + std::to_string(omega) + " for Gauss-Seidel\n  expected: 1, or the method SOR");
+      throw InvalidInput("omega is " + short_text(omega) + " for Gauss-Seidel\n  expected: 1, or the method SOR");
     if (method == PointMethod::jacobi && colouring)
       throw InvalidInput("colouring is set for Jacobi, which knows no order of the rows\n  expected: no colouring, or Gauss-Seidel, SOR or SSOR");
   }

@@ -95,7 +95,7 @@ namespace leopard
   template <typename Number>
   void Relaxation<Number>::set_omega(double omega)
   {
-    throw InvalidInput(name() + " is to take the relaxation factor " + std::to_string(omega) +
+    throw InvalidInput(name() + " is to take the relaxation factor " + short_text(omega) +
                        "\n  expected: a method that takes another one, or a new object");
   }
 

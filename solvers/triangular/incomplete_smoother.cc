@@ -160,7 +160,7 @@ namespace leopard
   std::unique_ptr<Relaxation<Number>> make_incomplete_smoother(const CrsMatrix<Number> &A, double omega, const IncompleteOptions &options)
   {
     if (!(omega > 0. && omega < 2.))
-      throw InvalidInput("incomplete factors as a smoother: omega is " + std::to_string(omega) + "\n  expected: a number between 0 and 2");
+      throw InvalidInput("incomplete factors as a smoother: omega is " + short_text(omega) + "\n  expected: a number between 0 and 2");
     if (options.solves.block_async.backend != Backend::cuda)
       throw InvalidInput("incomplete factors as a smoother: the backend is " + to_string(options.solves.block_async.backend) +
                          "\n  expected: cuda; ilu0 is for the host");

@@ -284,16 +284,19 @@ class InitialValues(Program):
             "small.vtu": (vtu(*plane(3, False, size=0.5), ASCII), "nodes of the mesh lie outside of its cells, for example ("),
             "lifted.vtu": (vtu([(x, y, 0.1 * x) for x, y, _ in points], cells, types, fields, ASCII), "outside of the plane z = 0"),
             "lines.vtu": (vtu(points, [cell[:2] for cell in cells], [3] * len(cells), fields, ASCII), "no cells of dimension 2"),
-            "wedge.vtu": (vtu(points, [[0, 1, 2, 4, 5, 6]], [13], fields, ASCII), "a cell of VTK's type 13"),
+            "wedge.vtu": (vtu(points, [[0, 1, 2, 4, 5, 6]], [13], fields, ASCII), "a cell of VTK's type 13 (wedge)"),
+            "serendipity.vtu": (vtu(points, [[0, 2, 10, 8, 1, 6, 9, 4]], [23], fields, ASCII), "serendipity.vtu' has a cell of VTK's type 23 (quadratic quadrilateral)"),
+            "legacy.vtu": (b"# vtk DataFile Version 3.0\nu\nASCII\nDATASET UNSTRUCTURED_GRID\n", "legacy.vtu' is of VTK's legacy format"),
+            "legacy.vtk": (b"# vtk DataFile Version 3.0\n", "'Save Data' writes a .vtk file as .vtu"),
             "index.vtu": (vtu(points, [[0, 1, 2, 99]], [9], fields, ASCII), "a cell names the point 99 of 16"),
             "sliver.vtu": (vtu(points, [[0, 1, 4], [0, 1, 2]], [5, 5], fields, ASCII), "sliver.vtu' has a cell without area: 1 (counted from 0, as VTK does), with corners at (0, 0), (0.333333"),
             "folded.vtu": (vtu(points, [*cells, [0, 1, 3, 2]], [9] * 10, fields, ASCII), "folded.vtu' has a cell without area: 9 (counted from 0"),
             "point.vtu": (vtu(points, [[5, 5, 5, 5], *cells], [9] * 10, fields, ASCII), "point.vtu' has a cell without area: 0 (counted from 0"),
             "curved.vtu": (vtu(points, [[0, 1, 2, 4, 5, 6]], [22], fields, ASCII), "curved.vtu' has a cell without area: 0 (counted from 0"),
             "far.vtu": (vtu([*points, (float("nan"), 0., 0.)], [*cells, [0, 1, 5, 16]], [9] * 10, {name: values + [0.] for name, values in fields.items()}, ASCII), "not finite, of the point 16 of the cell 9 (counted from 0)"),
-            "piece.pvtu": (b'<VTKFile type="PUnstructuredGrid"><PUnstructuredGrid><Piece Source="gone.vtu"/></PUnstructuredGrid></VTKFile>', "gone.vtu"),
+            "piece.pvtu": (b'<VTKFile type="PUnstructuredGrid"><PUnstructuredGrid><Piece Source="gone.vtu"/></PUnstructuredGrid></VTKFile>', "the file 'piece.pvtu' names the piece 'gone.vtu', which is not there"),
         }
-        before_the_mesh = ["missing.vtu", "empty_run", "linear.prm", "name.vtu", "lzma.vtu", "poly.vtu", "html.vtu", "deep.vtu", "nothing.vtu", "piece.pvtu"]
+        before_the_mesh = ["missing.vtu", "empty_run", "linear.prm", "name.vtu", "legacy.vtu", "legacy.vtk", "lzma.vtu", "poly.vtu", "html.vtu", "deep.vtu", "nothing.vtu", "piece.pvtu"]
         for name, (content, _) in wrong.items():
             if content is not None:
                 (self.folder / name).write_bytes(content)

@@ -172,6 +172,11 @@ class Noise(Program):
         said = self.failed_run(self.file, "Turing/Noise u=1/(x - 1)", says=["the noise is not finite: that of u at (1, 0) and t = 0, where u = 1", ": the expression '1/(x - 1)' of the entry 'Turing/Noise u' is inf"])
         self.assertNotIn("error-controlled", said)
 
+    def test_noise_that_is_too_strong_is_named(self):
+        for engine, settings in (("general", ["Turing/Noise u=1e300"]), ("general", ["Turing/Noise u=1e12"]), ("fused", ["Linear solver/Method=automatic", "Turing/Noise u=1e300"])):
+            with self.subTest(f"{engine} {settings}"):
+                self.failed_run(self.file, *settings, f"Time stepping/Engine={engine}", says=["the noise of the step, 'Turing/Noise ...', changes a field by up to ", "at the start the largest |u| was 2"])
+
     def test_noise_that_is_not_finite_at_the_beginning_deletes_no_results(self):
         self.leopard(self.file)
         kept = self.statistics("heat")

@@ -155,7 +155,7 @@ class Surfaces(Program):
                                (["Mesh/Domain=sphere"], "finite differences"),
                                ([*sphere, "Mesh/Radius=0"], "'Mesh/Radius' is 0"),
                                ([ELEMENTS, "Mesh/Domain=torus", "Mesh/Tube radius=2"], "'Mesh/Tube radius' is 2"),
-                               ([ELEMENTS, "Mesh/Domain=torus", "Mesh/Tube radius=1e-9"], "'Mesh/Tube radius' is 0.0000"),
+                               ([ELEMENTS, "Mesh/Domain=torus", "Mesh/Tube radius=1e-9"], "'Mesh/Tube radius' is 1e-09"),
                                ([ELEMENTS, "Mesh/Domain=surface file"], "'Mesh/File' is empty"),
                                ([*sphere, "Study=smoothers"], "'Study' is smoothers")):
             error = self.leopard(TINY, *settings, fails=True)

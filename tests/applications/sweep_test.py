@@ -271,6 +271,36 @@ class Sweeps(Program):
                     self.assertIn(says, error)
                     self.assertFalse((self.folder / "output").exists(), "something was written")
 
+    def test_fields_of_files_are_looked_up_before_the_first_run(self):
+        """Fields that are missing in a file, also in a piece that is not the first, do not cover the domain, or are not finite."""
+        points, cells, types, fields = plane(3, False)
+        u = fields["u"]
+        write = lambda name, *text: (self.folder / name).write_bytes(vtu(*text, ASCII))
+        write("good.vtu", points, cells, types, {"u": u, "v": u})
+        write("only_u.vtu", points, cells, types, {"u": u, "w": u})
+        write("nan.vtu", points, cells, types, {"u": u, "v": [*u[:5], float("nan"), *u[6:]]})
+        small, *others, _ = plane(3, False, size=0.5)
+        write("small.vtu", small, *others, {"u": u, "v": u})
+        (self.folder / "pieces.pvtu").write_text('<VTKFile type="PUnstructuredGrid"><PUnstructuredGrid><Piece Source="good.vtu"/><Piece Source="only_u.vtu"/></PUnstructuredGrid></VTKFile>')
+        file = self.write("tiny.prm", TINY.read_text())
+        start = "Turing/Initial values from"
+        image = [f"Turing/Images=old: {self.folder}/small.vtu: u", "Turing/Initial value u=1"]
+        for sweep, run, says, more in (
+                (f"{start}: good.vtu, pieces.pvtu", f"{start}=pieces.pvtu", "only_u.vtu' has no field 'v'", []),
+                (f"{start}: good.vtu, small.vtu", f"{start}=small.vtu", "nodes of the mesh lie outside of its cells", []),
+                (f"gamma: 50, 100; {start}: good.vtu, nan.vtu", f"gamma=50, {start}=nan.vtu", "where v is nan at (", []),
+                ("Mesh/Upper corner: 1, 2", "Mesh/Upper corner=2", "nodes of the mesh lie outside of its cells", [f"{start}=good.vtu"]),
+                ("Mesh/Upper corner: 0.5, 1", "Mesh/Upper corner=1", "nodes of the mesh lie outside of its cells", [*image, "Turing/gamma=50*old"])):
+            with self.subTest(sweep):
+                for options in ((), ("--validate",)):
+                    error = self.leopard(file, f"Run/Sweep={sweep}", *more, options=options, fails=True)
+                    self.assertIn(f"the run {run} of the sweep: ", error)
+                    self.assertIn(says, error)
+                    self.assertFalse((self.folder / "output").exists(), "something was written")
+        large = ["Mesh/Global refinements=0", "Mesh/Cells=1200", "Discretization/Method=finite differences"]
+        self.leopard(file, f"{start}=good.vtu", *large, options=["--validate"])  # at some of its nodes
+        self.assertIn("outside of its cells", self.leopard(file, f"{start}=small.vtu", *large, options=["--validate"], fails=True))
+
     def test_contact_sheet(self):
         try:
             import PIL.Image

@@ -526,6 +526,17 @@ class Solving(Program):
             self.assertIn(text, said)
         self.assertNotIn("converged after", said)
 
+    def test_what_is_nearly_singular_is_solved_by_factors(self):
+        """Fourth differences: lambda_1 of D^-1 A is about 1e-11, and A is regular."""
+        n = 4000
+        entries = {(i, i + d): value for i in range(n) for d, value in ((-2, 1.), (-1, -4.), (0, 6.), (1, -4.), (2, 1.)) if 0 <= i + d < n}
+        self.matrix("beam.mtx", entries, n)
+        said = self.run_it("beam.mtx", "--analyze")
+        self.assertIn("singular up to rounding, or nearly so", said)
+        self.assertIn("where it is not, --method direct solves it", said)
+        error = re.search(r"max \|x - 1\| = (\S+)", self.run_it("beam.mtx", "--method", "direct"))[1]
+        self.assertLess(float(error), 1e-3)
+
     def npy(self, name, kind, values, shape=None, code=None, version=1):
         """A file as numpy.save() writes it."""
         shape = shape if shape is not None else f"({len(values)},)"
@@ -1777,6 +1788,19 @@ class BadInput(Program):
                 with self.subTest(options):
                     self.refused("A.mtx", "--gpus", "2", *options, says="no --gpus", code=1)
 
+    def test_seeds_are_what_64_bits_hold(self):
+        self.run_it("A.mtx", "--schedule", "replay", "--seed", str(2**64 - 1))
+        for seed in ("-1", str(2**64), "1.5", "x"):
+            with self.subTest(seed):
+                self.refused("A.mtx", "--schedule", "replay", f"--seed={seed}", says="a whole number from 0 to 18446744073709551615")
+
+    def test_a_smoother_that_is_not_given_is_not_named_as_given(self):
+        for options, says in ((["--gpus", "2", "--method", "multigrid"], "--gpus is given with --method multigrid\n"),
+                              (["--gpus", "2", "--method", "multigrid", "--smoother", "async"], "--gpus is given with --method multigrid --smoother async\n"),
+                              (["--omega", "1.2", "--method", "multigrid"], "--omega is given with --method multigrid, whose smoother is chebyshev\n")):
+            with self.subTest(options):
+                self.refused("A.mtx", *options, says=says)
+
     def test_rows_count_as_in_the_file(self):
         """The library counts them from 0; in the order of blocks they are none of the file, and the message says so."""
         self.matrix("minus.mtx", {**laplace(12), (3, 3): -2.}, 144)
@@ -1785,7 +1809,7 @@ class BadInput(Program):
             self.assertIn("the diagonal entry of row 4 is -2", error)
             self.assertNotIn("the first row", error)
         _, error = self.run_it("minus.mtx", "--momentum", "automatic", "--blocks", "rcm", "--block-size", "16", code=1)
-        self.assertRegex(error, r"the diagonal entry of row \d+ is -2.000000 \(the first row is 0, in the order of the blocks\)")
+        self.assertRegex(error, r"the diagonal entry of row \d+ is -2 \(the first row is 0, in the order of the blocks\)")
 
     def test_right_hand_sides_whose_norm_cannot_be_squared(self):
         for value in (1e-170, 1e160):

@@ -232,6 +232,40 @@ namespace leopard
       refuses({"level 1", "row 1, column 0 is nan"});
     }
 
+    /** A row of a coarse level is none of the matrix, and a message that counts it says so. */
+    TEST_F(BadHierarchy, RowsOfCoarseLevelsAreCalledSo)
+    {
+      MultigridOptions options;
+      options.smoother.method = "ilu0";
+      const auto spoil        = [this](int level) {
+        CrsMatrix<double> &A  = hierarchy.levels[level].matrix;
+        const auto         at = [&A](int i, int j) -> double                &{
+          return A.values[std::find(A.columns.begin() + A.row_offsets[i], A.columns.begin() + A.row_offsets[i + 1], j) - A.columns.begin()];
+        };
+        at(1, 1) = at(1, 0) * at(0, 1) / at(0, 0); // the pivot is zero
+      };
+      const auto refusal = [&] {
+        try
+          {
+            Multigrid<double>(hierarchy, options);
+            return std::string();
+          }
+        catch (const InvalidInput &error)
+          {
+            return std::string(error.what());
+          }
+      };
+      EXPECT_EQ(refusal(), "");
+      spoil(1);
+      EXPECT_EQ(refusal().rfind("multigrid, coarse level of 9 rows: ", 0), 0u) << refusal();
+      EXPECT_NE(refusal().find("(the first row of this level is 0)"), std::string::npos) << refusal();
+      hierarchy = make_hierarchy(five_point_stencil(7, 7, 0.), 3);
+      spoil(2);
+      EXPECT_EQ(refusal().find("coarse level"), std::string::npos) << refusal();
+      EXPECT_NE(refusal().find("pivot of row 1 "), std::string::npos) << refusal();
+      EXPECT_NE(refusal().find("(the first row is 0)"), std::string::npos) << refusal();
+    }
+
     TEST_F(BadHierarchy, ProlongationOfAnotherSize)
     {
       hierarchy.levels[2].prolongation = hierarchy.levels[1].prolongation;

@@ -66,6 +66,21 @@ namespace leopard
         }
     }
 
+    /** D A D^-1 has the eigenvalues of A, and errors of A times D: what looks like growth from row to row is none. */
+    TEST(PrecisionChoice, DoesNotDependOnADifferentScalingOfRowsAndColumns)
+    {
+      CrsMatrix<double>        A     = five_point_matrix(121, 121, 0.05);
+      const PredictedPrecision plain = predict_precision(A, on(Backend::cuda), 1e-10, slow_machine);
+      const auto               d     = [](int i) { return std::pow(10., 2 * (i * 7 % 9 - 4)); };
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          A.values[p] *= d(i) / d(A.columns[p]);
+      const PredictedPrecision scaled = predict_precision(A, on(Backend::cuda), 1e-10, slow_machine);
+      EXPECT_EQ(scaled.is_mixed(), plain.is_mixed()) << scaled.reason;
+      EXPECT_NEAR(scaled.digits, plain.digits, 0.05) << scaled.reason;
+      EXPECT_NEAR(scaled.seconds_mixed, plain.seconds_mixed, 0.1 * plain.seconds_mixed) << plain.reason << "; " << scaled.reason;
+    }
+
     TEST(PrecisionChoice, IsDoubleWhereSingleCannotBe)
     {
       const auto reason = [](const CrsMatrix<double> &A, double tolerance) {

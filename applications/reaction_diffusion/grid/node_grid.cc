@@ -2,6 +2,7 @@
 #include "node_grid.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/base/words.h>
 
 #include <algorithm>
 #include <cmath>
@@ -100,8 +101,7 @@ namespace leopard::reaction_diffusion
         if (periodic[d] && n[d] < 3)
           throw InvalidInput("the grid has " + std::to_string(n[d]) + " nodes in " + direction + ", in which it is periodic\n  expected: at least 3");
         if (!(spacing[d] >= 1e-100 && spacing[d] <= 1e100)) // its square is divided by
-          throw InvalidInput("the grid's spacing in " + direction + " is " + std::to_string(spacing[d]) +
-                             "\n  expected: a number from 1e-100 to 1e100");
+          throw InvalidInput("the grid's spacing in " + direction + " is " + short_text(spacing[d]) + "\n  expected: a number from 1e-100 to 1e100");
       }
     const double values = static_cast<double>(n[0]) * n[1] * n[2] * n_species * n_species;
     if (values >= static_cast<double>(std::numeric_limits<int>::max()))

@@ -2,6 +2,7 @@
 #include "mesh_laplacian.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/base/words.h>
 
 #include <algorithm>
 #include <cmath>
@@ -47,10 +48,10 @@ namespace leopard::reaction_diffusion
       {
         const RowSums sums(matrix, i);
         if (!(std::abs(sums.diagonal + sums.sum) <= rounding * (std::abs(sums.diagonal) + sums.absolute)))
-          throw InvalidInput("row " + std::to_string(i) + " of the Laplacian sums to " + std::to_string(sums.diagonal + sums.sum) +
+          throw InvalidInput("row " + std::to_string(i) + " of the Laplacian sums to " + short_text(sums.diagonal + sums.sum) +
                              "\n  expected: 0, as without flux through the boundary");
         if (!(weight[i] > 0. && weight[i] <= 1. + rounding))
-          throw InvalidInput("the weight of node " + std::to_string(i) + " is " + std::to_string(weight[i]) +
+          throw InvalidInput("the weight of node " + std::to_string(i) + " is " + short_text(weight[i]) +
                              "\n  expected: a positive lumped mass, divided by the largest one");
       }
   }
