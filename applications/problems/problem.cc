@@ -16,8 +16,8 @@ namespace leopard
 {
   std::optional<reaction_diffusion::KineticsChoice> Problem::library_kinetics(unsigned int /*n_nodes*/,
                                                                               const Places & /*nodes*/,
-                                                                              const reaction_diffusion::FurtherRates * /*rates*/,
-                                                                              const double * /*values*/) const
+                                                                              const reaction_diffusion::ExpressionTape * /*load_factors*/,
+                                                                              const double * /*loads*/) const
   {
     return {};
   }

@@ -23,7 +23,6 @@ namespace dealii
 
 namespace leopard::reaction_diffusion
 {
-  struct FurtherRates;
   struct KineticsChoice;
   struct NoiseChoice;
 } // namespace leopard::reaction_diffusion
@@ -147,13 +146,13 @@ namespace leopard
     /**
      * The reaction in the form that the fused time loop takes, if there is one. @param nodes where the n_nodes nodes of
      * its arrays are: for KineticsChoice::by_node of a reaction that depends on the place; the time is not looked at.
-     * @param rates that come on top; null: none. @param values their inputs at the nodes, input p of node i at p *
-     * n_nodes + i.
+     * @param load_factors of with_loads(), for loads that come on top; null: none. @param loads s_kc at the nodes, that
+     * of factor k and species c for node i at (k * n + c) * n_nodes + i.
      */
-    virtual std::optional<reaction_diffusion::KineticsChoice> library_kinetics(unsigned int                            n_nodes = 0,
-                                                                               const Places                           &nodes   = {},
-                                                                               const reaction_diffusion::FurtherRates *rates   = nullptr,
-                                                                               const double                           *values  = nullptr) const;
+    virtual std::optional<reaction_diffusion::KineticsChoice> library_kinetics(unsigned int                              n_nodes      = 0,
+                                                                               const Places                             &nodes        = {},
+                                                                               const reaction_diffusion::ExpressionTape *load_factors = nullptr,
+                                                                               const double                             *loads = nullptr) const;
 
     /**
      * The noise in the form that the fused time loop takes, without places and masses of nodes. @param nodes as of

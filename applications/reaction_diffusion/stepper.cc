@@ -57,10 +57,6 @@ namespace leopard::reaction_diffusion
     /** @param ranks null: one rank. */
     std::unique_ptr<Engine> make_engine(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks)
     {
-      require(ranks == nullptr || options.kinetics.n_by_node() == 0,
-              "the reaction depends on values by node and ranks share a mesh",
-              "one rank, or a grid");
-      require(ranks == nullptr || !options.noise.acts(), "there is noise and ranks share a mesh", "one rank, or a grid");
       const bool exponential = is_exponential(options.stepping.scheme);
       require(!exponential || options.backend == Backend::reference,
               "the scheme is ETDRK4 and the domain a mesh",
@@ -88,7 +84,7 @@ namespace leopard::reaction_diffusion
   {
     if (name != "expressions")
       return "";
-    const std::size_t n = expressions.n_inputs < n_further_inputs ? 0 : expressions.n_inputs - n_further_inputs;
+    const std::size_t others = n_further_inputs + (has_load_time ? 1 : 0), n = expressions.n_inputs < others ? 0 : expressions.n_inputs - others;
     if (n < 1 || n > max_species)
       return "they have " + std::to_string(n) + " species, and 1 to " + std::to_string(max_species) + " are possible";
     if (expressions.outputs.size() != n * (n + 1))
@@ -266,20 +262,26 @@ namespace leopard::reaction_diffusion
     implementation->engine->connect();
   }
 
-  Stepper::Stepper(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks)
+  Stepper::Stepper(const MeshLaplacian &mesh, const StepperOptions &given, const std::shared_ptr<MeshRanks> &ranks)
   {
+    StepperOptions options = given;
+    const int      n_own   = mesh.n_nodes();
     make_together(ranks.get(), [&] {
       options.validate();
       require_backend_of_several(options, ranks.get());
       mesh.validate(ranks != nullptr);
-      const int n_own = mesh.n_nodes(), n_of_ranks = ranks != nullptr ? ranks->levels.front().mesh.n_nodes() : n_own;
+      const int n_of_ranks = ranks != nullptr ? ranks->levels.front().mesh.n_nodes() : n_own;
       require(n_of_ranks == n_own,
               "the mesh has " + std::to_string(n_own) + " nodes on a rank, which has shared out one with " + std::to_string(n_of_ranks) + " there",
               "the same mesh");
-      const int n_all = ranks != nullptr ? ranks->levels.front().n_all : n_own;
-      checked_count(static_cast<double>(n_all) * static_cast<double>(options.diffusion.size()), "values of all fields on the mesh");
       require_values_by_node(options.kinetics, n_own);
       options.noise.validate(options.diffusion.size(), n_own);
+    });
+    if (const std::size_t n = options.kinetics.n_by_node(); ranks != nullptr && n > 0) // collective, and not of the noise, which no coarser level has
+      options.kinetics.by_node = std::make_shared<const std::vector<double>>(ranks->with_gathered(*options.kinetics.by_node, n));
+    make_together(ranks.get(), [&] {
+      const int n_all = ranks != nullptr ? ranks->levels.front().n_all : n_own;
+      checked_count(static_cast<double>(n_all) * static_cast<double>(options.diffusion.size()), "values of all fields on the mesh");
       auto         engine = make_engine(mesh, options, ranks);
       const double row    = ranks != nullptr ? ranks->largest_row : mesh.largest_row();
       const double excess = ranks != nullptr ? ranks->largest_excess : mesh.largest_excess();

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -40,20 +41,23 @@ namespace leopard
       return largest_of_ranks(condition ? 0. : 1., comm) == 0.;
     }
 
-    /** The coordinates of own nodes and, behind them, of ghosts. Collective. */
-    std::vector<double> with_ghosts(const MeshLaplacian &mesh, const OwnRange &own, const std::vector<int> &ghosts, MPI_Comm comm)
+    /**
+     * Coordinates of own nodes, `dimension` numbers each, or decay, and behind them those of ghosts; empty where they
+     * are, which they are on all ranks or on none. Collective.
+     */
+    std::vector<double> with_ghosts(const std::vector<double> &x, int dimension, const OwnRange &own, const std::vector<int> &ghosts, MPI_Comm comm)
     {
-      if (mesh.coordinates.empty())
+      if (x.empty())
         return {};
       const GhostExchange<double> exchange(own, ghosts, comm);
-      std::vector<double>         result((own.n() + ghosts.size()) * mesh.dimension), of_direction(own.n() + ghosts.size());
-      for (int d = 0; d < mesh.dimension; ++d)
+      std::vector<double>         result((own.n() + ghosts.size()) * dimension), of_direction(own.n() + ghosts.size());
+      for (int d = 0; d < dimension; ++d)
         {
           for (int i = 0; i < own.n(); ++i)
-            of_direction[i] = mesh.coordinates[static_cast<std::size_t>(i) * mesh.dimension + d];
+            of_direction[i] = x[static_cast<std::size_t>(i) * dimension + d];
           exchange.update_ghosts(of_direction.data(), MemorySpace::host);
           for (std::size_t i = 0; i < of_direction.size(); ++i)
-            result[i * mesh.dimension + d] = of_direction[i];
+            result[i * dimension + d] = of_direction[i];
         }
       return result;
     }
@@ -101,11 +105,14 @@ namespace leopard
       const double largest = largest_of_ranks(*std::max_element(m_c.begin(), m_c.end()), comm);
       for (const double m : m_c)
         coarse.mesh.weight.push_back(m / largest);
-      const std::vector<int> read = R.ghosts(own);
-      coarse.mesh.dimension       = fine.mesh.dimension;
-      coarse.mesh.coordinates     = restricted(R.number(own, read), with_ghosts(fine.mesh, own, read, comm), fine.mesh.dimension);
-      fine.rows.prolongation      = std::move(P);
-      fine.rows.restriction       = std::move(R);
+      const std::vector<int>  read      = R.ghosts(own);
+      const CrsMatrix<double> numbered  = R.number(own, read);
+      const int               dimension = fine.mesh.dimension;
+      coarse.mesh.dimension             = dimension;
+      coarse.mesh.coordinates           = restricted(numbered, with_ghosts(fine.mesh.coordinates, dimension, own, read, comm), dimension);
+      coarse.mesh.decay                 = restricted(numbered, with_ghosts(fine.mesh.decay, 1, own, read, comm), 1);
+      fine.rows.prolongation            = std::move(P);
+      fine.rows.restriction             = std::move(R);
       return true;
     }
 
@@ -125,13 +132,17 @@ namespace leopard
       level.rows.prolongation = level.rows.restriction = identity;
     }
 
-    MeshLaplacian whole_mesh(const Level &level, MPI_Comm comm)
+    /** @param n_own nodes of the mesh that are the rank's: see MeshLevel. */
+    MeshLaplacian whole_mesh(const Level &level, int n_own, MPI_Comm comm)
     {
       MeshLaplacian result;
       result.dimension   = level.mesh.dimension;
       result.matrix      = level.rows.matrix.gathered(level.rows.own.n_all(), comm);
       result.weight      = gathered(level.mesh.weight, comm);
+      result.decay       = gathered(level.mesh.decay, comm);
       result.coordinates = gathered(level.mesh.coordinates, comm);
+      result.finest_node.resize(level.rows.own.n_all());
+      std::iota(result.finest_node.begin(), result.finest_node.end(), n_own);
       return result;
     }
 
@@ -194,7 +205,7 @@ namespace leopard
           repeat(fine, next);
         if (const OwnRange own_next = next.rows.own; !is_coarse || own_next.n_all() < smallest_shared)
           {
-            whole                 = make_levels(whole_mesh(next, comm));
+            whole                 = make_levels(whole_mesh(next, levels[0].rows.own.n(), comm));
             whole[0].part         = gathered_part(own_next);
             fine.rows.restriction = among_all(*fine.rows.restriction, own_next);
             next                  = Level();
@@ -218,6 +229,8 @@ namespace leopard
         level.n_all             = from.own.n_all();
         level.part.shared       = true;
         level.part.pattern      = ghost_pattern(from.own, from.ghosts, comm);
+        if (l > 0)
+          level.mesh.finest_node = representatives(result[l - 1].restriction, result[l - 1].mesh);
         if (l + 1 == levels.size())
           continue;
         const DistributedLevel &coarser = coarsest_first[levels.size() - 2 - l];

@@ -5,6 +5,7 @@
 
 #include <applications/reaction_diffusion/host/level_gcr.h>
 #include <applications/reaction_diffusion/rules/sums.h>
+#include <solvers/distributed/mpi/distributed_rows.h>
 #include <solvers/distributed/mpi/mpi_transport.h>
 #include <solvers/distributed/mpi/own_range.h>
 
@@ -43,6 +44,7 @@ namespace leopard
     std::vector<MeshLevel> levels     = make_distributed_levels(std::move(mesh), with_coarser, smallest_shared, comm);
     double                 largest[2] = {levels[0].mesh.largest_row(), levels[0].mesh.largest_excess()};
     MPI_Allreduce(MPI_IN_PLACE, largest, 2, MPI_DOUBLE, MPI_MAX, comm);
-    return std::make_shared<MeshRanks>(std::move(levels), with_coarser, largest[0], largest[1], rank_in(comm), n_ranks, std::move(transport));
+    const auto gather = [comm](const std::vector<double> &own) { return gathered(own, comm); };
+    return std::make_shared<MeshRanks>(std::move(levels), with_coarser, largest[0], largest[1], rank_in(comm), n_ranks, std::move(transport), gather);
   }
 } // namespace leopard

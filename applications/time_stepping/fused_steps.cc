@@ -32,31 +32,26 @@ namespace leopard
       return linear.backend == "cuda" ? Backend::cuda : Backend::host;
     }
 
-    /** What sources, given fluxes and boundary values add to the reaction. */
-    FurtherRates further_rates(const Problem &problem)
+    /** The factors of sources, given fluxes and boundary values; one that is 1 where they do not depend on the time. */
+    ExpressionTape load_factors(const Problem &problem)
     {
-      FurtherRates result;
       if (problem.load_depends_on_time())
-        result.factors = problem.separated_load().factors;
-      else // the load as it is, times 1
-        {
-          result.factors.n_inputs  = 1;
-          result.factors.constants = {1.};
-          result.factors.outputs   = {1};
-        }
-      if (problem.has_boundary_values())
-        result.decay = problem.proportional_diffusion();
-      return result;
+        return problem.separated_load().factors;
+      ExpressionTape one;
+      one.n_inputs  = 1;
+      one.constants = {1.};
+      one.outputs   = {1};
+      return one;
     }
 
-    /** The reaction with these rates, if there are any; without values by node. */
+    /** The reaction with such loads, if there are any; without values by node. */
     std::optional<KineticsChoice>
-    kinetics_of(const Problem &problem, unsigned int n_nodes = 0, const Places &nodes = {}, const double *values = nullptr)
+    kinetics_of(const Problem &problem, unsigned int n_nodes = 0, const Places &nodes = {}, const double *loads = nullptr)
     {
       if (!problem.has_sources_or_fluxes() && !problem.has_boundary_values())
         return problem.library_kinetics(n_nodes, nodes);
-      const FurtherRates rates = further_rates(problem);
-      return problem.library_kinetics(n_nodes, nodes, &rates, values);
+      const ExpressionTape factors = load_factors(problem);
+      return problem.library_kinetics(n_nodes, nodes, &factors, loads);
     }
 
     /** Where the `unknowns` of a domain are. */
@@ -93,13 +88,12 @@ namespace leopard
       const std::size_t         n_fields = problem.fields().size();
       const auto                n        = static_cast<unsigned int>(domain.unknowns.size());
       const std::vector<double> places   = places_of_unknowns(domain, discretization);
-      std::vector<double>       rates;
+      std::vector<double>       loads;
       for (const HostVector &load : domain.loads)
         for (std::size_t c = 0; c < n_fields; ++c)
           for (const unsigned int i : domain.unknowns)
-            rates.push_back(load.begin()[i * n_fields + c] / system.lumped_mass.begin()[i * n_fields + c]);
-      rates.insert(rates.end(), domain.decay.begin(), domain.decay.end());
-      result = *kinetics_of(problem, n, {places.data(), static_cast<unsigned int>(discretization.dimension()), 0.}, rates.data());
+            loads.push_back(load.begin()[i * n_fields + c] / system.lumped_mass.begin()[i * n_fields + c]);
+      result = *kinetics_of(problem, n, {places.data(), static_cast<unsigned int>(discretization.dimension()), 0.}, loads.data());
       result.by_node =
         std::make_shared<const std::vector<double>>(at_own_nodes(domain, *result.by_node, result.n_by_node(), system.load.get_mpi_communicator()));
       return result;
@@ -198,14 +192,11 @@ namespace leopard
     }
 
     /**
-     * The rows of the rank's nodes, columns by their numbers among the free ones. @param unknowns of the rank. @param
-     * decay where rows beside boundary values do not sum to zero: gets what they do, and they sum to zero; else null.
+     * The rows of the rank's nodes, columns by their numbers among the free ones; what those beside boundary values
+     * lack to a sum of zero is decay. @param unknowns of the rank.
      */
-    MeshLaplacian own_rows(const SemiDiscreteSystem        &system,
-                           const Problem                   &problem,
-                           const dealii::IndexSet          &free,
-                           const std::vector<unsigned int> &unknowns,
-                           std::vector<double>             *decay)
+    MeshLaplacian
+    own_rows(const SemiDiscreteSystem &system, const Problem &problem, const dealii::IndexSet &free, const std::vector<unsigned int> &unknowns)
     {
       const LocalMatrix K         = local_matrix(system.stiffness); // of each field the same, times its diffusion coefficient
       const HostVector &m         = system.lumped_mass;
@@ -232,15 +223,26 @@ namespace leopard
                 A.values.push_back(K.matrix.values[p] / (diffusion * m.begin()[row]));
                 sum += A.values.back();
               }
-          if (decay != nullptr)
+          if (problem.has_boundary_values())
             {
-              decay->push_back(sum);
+              result.decay.push_back(sum);
               A.values[diagonal] -= sum;
             }
           A.row_offsets.push_back(static_cast<int>(A.columns.size()));
           result.weight.push_back(m.begin()[row] / largest);
         }
       return result;
+    }
+
+    /** Whether all nodes beside boundary values have others, too: decay leaves more than rounding of the diagonal. */
+    bool are_coupled(const MeshLaplacian &mesh, const std::vector<dealii::types::global_dof_index> &nodes)
+    {
+      const CrsMatrix<double> &A = mesh.matrix;
+      for (std::size_t i = 0; i < mesh.decay.size(); ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (static_cast<dealii::types::global_dof_index>(A.columns[p]) == nodes[i] && !(A.values[p] > 1e-10 * mesh.decay[i]))
+            return false;
+      return true;
     }
   } // namespace
 
@@ -254,14 +256,12 @@ namespace leopard
     for (unsigned int c = 0; c < problem.fields().size(); ++c)
       if (problem.does_not_diffuse(c))
         return "it knows no species that do not diffuse";
-    if (problem.load_depends_on_time() && time.explicit_reaction() && !time.exponential()) // it would extrapolate them, too
-      return "with " + time.scheme + " it knows no sources, fluxes and boundary values that depend on the time";
     if (problem.load_depends_on_time())
       if (const std::string reason = problem.separated_load().why_not; !reason.empty())
         return reason;
     if (problem.proportional_diffusion().empty())
       return "the diffusion of a field depends on x or on the direction, and that of the others is not the same times a number";
-    if (problem.has_boundary_values() && (time.explicit_reaction() || time.exponential()))
+    if (problem.has_boundary_values() && time.exponential())
       return "with boundary values it does not know " + time.scheme;
     const auto kinetics = kinetics_of(problem);
     if (!kinetics)
@@ -344,18 +344,10 @@ namespace leopard
           own_min = std::min(own_min, *std::min_element(m.begin() + i, m.begin() + i + n_fields));
         }
     own_min = dealii::Utilities::MPI::min(own_min, comm);
-    if (dealii::Utilities::MPI::n_mpi_processes(comm) > 1 && (kinetics_of(problem)->n_by_node() > 0 || problem.has_noise()))
-      why_not = problem.has_boundary_values()
-                  ? "with boundary values it does not know several ranks"
-                  : std::string("with ") +
-                      (problem.has_sources_or_fluxes() ? "sources or fluxes"
-                       : problem.has_noise()           ? "noise"
-                                                       : "a reaction that depends on the place") +
-                      " it knows several ranks on rectangles and boxes only that are not periodic, with finite differences and constant diffusion";
-    else if (problem.has_boundary_values() && !(own_min > 0.))
+    if (problem.has_boundary_values() && !(own_min > 0.))
       why_not =
         "at a node some fields have boundary values and others have not, or the mesh has hanging nodes or lumped masses that are not positive";
-    else if (domain.unknowns.empty() && dealii::Utilities::MPI::n_mpi_processes(comm) == 1)
+    else if (dealii::Utilities::MPI::sum(domain.unknowns.size(), comm) == 0)
       why_not = "all nodes have boundary values";
     else if (!(own_min > 0.))
       why_not = "it needs a mesh without hanging nodes and positive lumped masses";
@@ -366,20 +358,19 @@ namespace leopard
     const dealii::IndexSet    free        = free_nodes(left_out, comm);
     const std::vector<double> coordinates = discretization.nodes();
     const int                 dimension   = discretization.dimension();
-    MeshLaplacian             mesh        = own_rows(system, problem, free, domain.unknowns, problem.has_boundary_values() ? &domain.decay : nullptr);
+    MeshLaplacian             mesh        = own_rows(system, problem, free, domain.unknowns);
     mesh.dimension                        = dimension;
-    for (std::size_t i = 0; i < domain.decay.size(); ++i) // what is left of the diagonal, up to rounding
-      if (!(mesh.row(static_cast<int>(i)).diagonal > 1e-10 * domain.decay[i]))
-        {
-          why_not = "a node is coupled with nodes only that have boundary values";
-          return {};
-        }
     for (const unsigned int i : domain.unknowns)
       {
         mesh.coordinates.insert(mesh.coordinates.end(), &coordinates[i * dimension], &coordinates[i * dimension] + dimension);
         domain.nodes.push_back(free.index_within_set(own.nth_index_in_set(i * n_fields) / n_fields));
       }
     domain.own_nodes = domain.nodes;
+    if (dealii::Utilities::MPI::min(are_coupled(mesh, domain.nodes) ? 1 : 0, comm) == 0)
+      {
+        why_not = "a node is coupled with nodes only that have boundary values";
+        return {};
+      }
     if (dealii::Utilities::MPI::n_mpi_processes(comm) == 1)
       domain.mesh = std::make_shared<const MeshLaplacian>(std::move(mesh));
     else

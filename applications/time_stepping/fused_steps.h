@@ -44,10 +44,6 @@ namespace leopard
       std::vector<dealii::types::global_dof_index>             nodes;      ///< of each of `unknowns`
       std::vector<unsigned int>                    unknowns;  ///< which of the scalar degrees of freedom that the rank owns are nodes there
       std::vector<dealii::types::global_dof_index> own_nodes; ///< that the rank has in the time loop, in the order of its arrays
-      /**
-       * Of each of `unknowns`, FurtherRates::decay: what rows of K / m lack to a sum of zero beside boundary values.
-       */
-      std::vector<double> decay;
       /** One for each factor of Problem::separated_load(); the load where it does not depend on the time. */
       std::vector<HostVector> loads;
     };

@@ -154,7 +154,8 @@ class SameEquations(Program):
     def test_sources_and_fluxes_that_depend_on_the_time_in_the_fused_loop(self):
         settings = ["Turing/gamma=100", "Turing/Perturbation=0.1", "Turing/Source u=50*sin(300*t)*x^2 + 30*exp(-100*t)*y + t", "Turing/Boundary fluxes v=*: 3*y*cos(200*t)",
                     "Output/Interval=0", "Output/Log every=1000", "Time stepping/End time=6e-3"]
-        for more in ([], ["Discretization/Method=finite elements"], ["Discretization/Method=finite elements", "Mesh/Domain=L-shape"], ["Time stepping/Scheme=BDF2", "Turing/gamma=100*(1 + x + t)"]):
+        for more in ([], ["Discretization/Method=finite elements"], ["Discretization/Method=finite elements", "Mesh/Domain=L-shape"], ["Time stepping/Scheme=BDF2", "Turing/gamma=100*(1 + x + t)"],
+                     ["Time stepping/Scheme=SBDF2", "Turing/gamma=100*(1 + x + t)", "Linear solver/Relative tolerance=1e-12"]):
             general, _ = self.ends(*settings, *more)
             balance = self.statistics("tiny_turing")[1][-1][16:18]
             chosen, said = self.ends(*settings, *more, "Newton/Relative tolerance=1e-9", exact=False)
@@ -165,17 +166,30 @@ class SameEquations(Program):
         exponential, said = self.ends(*settings, "Time stepping/Scheme=ETDRK4", "Time stepping/Step size=2e-4", exact=False)
         self.assertIn("time loop: fused", said)
         self.assert_same(exponential, self.ends(*settings, "Time stepping/Step size=1e-5", "Time stepping/Scheme=BDF2")[0], delta=2e-4)
-        for setting, says in (("Turing/Source u=sin(x - 9*t)", "'Turing/Source u' is no sum of products"), ("Time stepping/Scheme=SBDF2", "with SBDF2 it knows no sources"),
-                              ("Turing/Source u=if(t > 1, 1/x, 0)", "is not finite everywhere")):
+        for setting, says in (("Turing/Source u=sin(x - 9*t)", "'Turing/Source u' is no sum of products"), ("Turing/Source u=if(t > 1, 1/x, 0)", "is not finite everywhere")):
             self.assertRegex(self.ends(*settings, setting, exact=False)[1], f"time loop: general, since the fused one cannot be used: .*{says}")
 
     def test_what_ranks_share_in_the_fused_loop(self):
-        for settings, says in ((["Turing/gamma=100 + x", "Mesh/Periodic=y"], "with a reaction that depends on the place it knows several ranks on rectangles and boxes only that are not periodic"),
-                               (["Turing/Source u=x", "Mesh/Periodic=y"], "with sources or fluxes it knows several ranks on rectangles"),
-                               (["Turing/Boundary values u=2: 1", "Turing/Boundary values v=2: 1"], "with boundary values it does not know several ranks"),
-                               (["Turing/Boundary values u=2: 1"], "at a node some fields have boundary values and others have not")):
-            said = self.leopard(TINY, *settings, ranks=1 if "at a node" in says else 2)
-            self.assertIn(f"time loop: general, since the fused one cannot be used: {says}", said)
+        """What varies in place: steps of one rank, by sweeps and (steps longer than the bound) by multigrid."""
+        values = ["Turing/Boundary values u=2: 1 + x*t; 0: 0.9", "Turing/Boundary values v=2: 0.9; 0: 1"]
+        elements, long = "Discretization/Method=finite elements", ["Time stepping/Step size=2e-2", "Time stepping/End time=0.08", "Output/Interval=0"]
+        tight = ["Newton/Relative tolerance=1e-11", "Newton/Error fraction=0", "Linear solver/Relative tolerance=1e-12", "Turing/Perturbation=0.1"]
+        for settings in (["Turing/gamma=100*(1 + x*y)", "Mesh/Periodic=y"], ["Turing/gamma=100*(1 + x)*(1 + t)", elements, "Mesh/Domain=ball"],
+                         ["Turing/Source u=50*x*exp(-t)", "Turing/Boundary fluxes v=*: 3*y", elements, "Mesh/Domain=L-shape"],
+                         [*values, elements, "Turing/Diffusion tensor u=2 + x, 0.1, 1"], [*values, "Turing/gamma=100*(1 + x)", "Time stepping/Scheme=SBDF2"]):
+            for more, several in (([], 4), (long, 2)):
+                found = {}
+                for ranks in (1, several):
+                    found[ranks] = self.leopard(TINY, *tight, *settings, *more, "Time stepping/Engine=fused", ranks=ranks), self.statistics("tiny_turing")[1][-1][10:16]
+                    self.assertIn("time loop: fused, " + (f"{ranks} ranks" if ranks > 1 else ""), found[ranks][0])
+                    self.assert_same(found[ranks][1], found[1][1], delta=1e-7)
+                general, _ = self.ends(*settings, *more)
+                self.assert_same(general, found[1][1], delta=1e-6)
+        self.assertIn("time loop: general, since the fused one cannot be used: at a node some fields have boundary values and others have not", self.leopard(TINY, "Turing/Boundary values u=2: 1", ranks=2))
+        few = ["Turing/Boundary values u=*: 1", "Turing/Boundary values v=*: 1", "Time stepping/End time=2e-3", "Mesh/Global refinements=0"]
+        for cells, says in (("4, 2", "rank [0-3] owns no node of the mesh"), ("2, 2", "a node is coupled with nodes only that have boundary values")):
+            said = self.leopard(TINY, *few, f"Mesh/Cells={cells}", ranks=4)
+            self.assertRegex(said, f"time loop: general, since the fused one cannot be used: .*{says}")
 
     def test_what_is_not_finite_in_the_fused_loop(self):
         later = ["Turing/Perturbation=0.1", "Time stepping/Engine=fused"]

@@ -295,6 +295,12 @@ class NoiseInTheFusedLoop(Program):
         self.assert_same(two, one, "threads")
         for ranks in (2, 3):
             self.assert_same(self.run_spots("ranks", ranks=ranks), whole, f"{ranks} ranks")
+        for mesh in (["Discretization/Method=finite elements", "Mesh/Domain=ball", "Mesh/Global refinements=3"], ["Mesh/Periodic=x"],
+                     ["Turing/Noise u=0.05*(1 + x)*u", "Turing/gamma=50*(1 + y)", "Turing/Boundary values u=0: 1", "Turing/Boundary values v=0: 1 + t"]):
+            one = self.run_spots("one", *mesh)
+            for ranks in (2, 4):
+                self.assert_same(self.run_spots("ranks", *mesh, ranks=ranks), one, f"{ranks} ranks, {mesh}")
+                self.assertIn(f"time loop: fused, {ranks} ranks", self.log("ranks"))
         # in its middle, and in both loops by turns
         for first, second in (("fused", "fused"), ("fused", "general"), ("general", "fused")):
             self.run_spots("parts", "Time stepping/End time=0.02", engine=first)
@@ -314,8 +320,6 @@ class NoiseInTheFusedLoop(Program):
         file = self.write("said.prm", SPOTS)
         free = ["Linear solver/Method=automatic", "Time stepping/End time=0.004"]
         why = "time loop: general, since the fused one cannot be used: "
-        said = self.leopard(file, *free, "Discretization/Method=finite elements", ranks=2)
-        self.assertIn(why + "with noise it knows several ranks on rectangles and boxes only", said)
         long = " + ".join(f"sin({k}*u)^2" for k in range(1, 150))
         self.assertIn(why + "of the expressions of 'Turing/Noise ...': they have ", self.leopard(file, *free, f"Turing/Noise u=({long})/1000"))
         refused = self.leopard(file, *free, "Time stepping/Engine=fused", f"Turing/Noise u=({long})/1000", fails=True)

@@ -198,36 +198,96 @@ namespace leopard::reaction_diffusion
     EXPECT_LT(largest_difference(resumed_solution_at(grid, options, initial, 0.01, 0.02), whole), 1e-8);
   }
 
-  TEST_P(ReactionByNode, RatesOnTopOfAReaction)
+  namespace
   {
-    // the same as rates on top of none: 1 times 2 c, exp(-t) times p, and the decay c u
+    /** exp(-t), the factor of a load. */
+    ExpressionTape exponential_factor()
+    {
+      TapeWriter          w(1, {1.});
+      const std::uint16_t minus_t = w.negate(0);
+      w.tape.outputs              = {w.constant(0), w.apply(Operation::exp, minus_t, minus_t)};
+      return w.tape;
+    }
+
+    /** The manufactured reaction as loads on top of another: 1 times 2 c, exp(-t) times p, on top of -c u. */
+    KineticsChoice loads_of(const Manufactured &problem)
+    {
+      TapeWriter w(3, {}); // u, t, c
+      w.tape.outputs          = {w.negate(w.times(2, 0)), w.negate(2)};
+      const std::size_t n     = problem.phi.size();
+      auto              nodal = std::make_shared<Vector>(*problem.kinetics.by_node);
+      for (std::size_t i = 0; i < n; ++i)
+        {
+          nodal->push_back((*nodal)[n + i]);
+          (*nodal)[n + i] = 2. * (*nodal)[i];
+        }
+      KineticsChoice result{"expressions", {}, 1., with_loads(w.tape, 1, exponential_factor())};
+      result.n_further_inputs = 4;
+      result.has_load_time    = true;
+      result.by_node          = nodal;
+      return result;
+    }
+  } // namespace
+
+  TEST_P(ReactionByNode, LoadsOnTopOfAReaction)
+  {
     const Manufactured problem(9, true);
-    TapeWriter         nothing(2, {0.}), factors(1, {1.});
-    nothing.tape.outputs        = {nothing.constant(0), nothing.constant(0)};
-    const std::uint16_t minus_t = factors.negate(0);
-    factors.tape.outputs        = {factors.constant(0), factors.apply(Operation::exp, minus_t, minus_t)};
-    const std::size_t n         = problem.phi.size();
-    auto              values    = std::make_shared<Vector>(3 * n);
-    for (std::size_t i = 0; i < n; ++i)
-      {
-        const double c       = (*problem.kinetics.by_node)[i];
-        (*values)[i]         = 2. * c;
-        (*values)[n + i]     = (*problem.kinetics.by_node)[n + i];
-        (*values)[2 * n + i] = c;
-      }
     for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2, Scheme::etdrk4})
       {
-        StepperOptions options            = fixed_steps(GetParam(), scheme, 0.05);
-        options.kinetics                  = {"expressions", {}, 1., with_rates(nothing.tape, 1, {factors.tape, {1.}})};
-        options.kinetics.n_further_inputs = 4;
-        options.kinetics.by_node          = values;
-        options.diffusion                 = {1.};
-        StepperOptions other              = options;
-        other.kinetics                    = problem.kinetics;
+        StepperOptions options = fixed_steps(GetParam(), scheme, 0.05);
+        options.kinetics       = loads_of(problem);
+        options.diffusion      = {1.};
+        StepperOptions other   = options;
+        other.kinetics         = problem.kinetics;
         const Vector u = stepped(problem.grid, options, problem.at(0.), 1.), expected = stepped(problem.grid, other, problem.at(0.), 1.);
-        EXPECT_LT(largest_difference(u, expected), 1e-8) << static_cast<int>(scheme);
+        if (!has_explicit_reaction(scheme)) // which extrapolates the whole reaction, and no loads
+          {
+            EXPECT_LT(largest_difference(u, expected), 1e-8) << static_cast<int>(scheme);
+          }
         EXPECT_LT(largest_difference(u, problem.at(1.)), 0.05) << static_cast<int>(scheme);
       }
+    EXPECT_EQ(loads_of(problem).n_species(), 1);
+    TapeWriter one(1, {1.});
+    one.tape.outputs = {one.constant(0)};
+    EXPECT_FALSE(depends_on_input(one.tape));
+    one.tape.outputs.push_back(0);
+    EXPECT_TRUE(depends_on_input(one.tape));
+  }
+
+  /** With an explicit reaction loads are those of the new time: where there are loads alone, BDF2. */
+  TEST_P(ReactionByNode, LoadsAreNotExtrapolated)
+  {
+    const NodeGrid  grid = unit_grid(9, 2);
+    const Triangles triangles(9, 0.2, 3);
+    TapeWriter      nothing(2, {0.});
+    nothing.tape.outputs = {nothing.constant(0), nothing.constant(0)};
+    Vector loads(2 * grid.n_nodes(), 0.);
+    for (std::size_t i = 0; i < loads.size(); ++i)
+      loads[i] = 10. + std::sin(static_cast<double>(i));
+    const auto solution = [&](const auto &domain, Scheme scheme) {
+      StepperOptions options            = fixed_steps(GetParam(), scheme, 0.05);
+      options.diffusion                 = {1.};
+      options.stepping.newton_floor     = 1e-13;
+      options.kinetics                  = {"expressions", {}, 1., with_loads(nothing.tape, 1, exponential_factor())};
+      options.kinetics.n_further_inputs = 3;
+      options.kinetics.has_load_time    = true;
+      options.kinetics.by_node          = std::make_shared<const Vector>(loads);
+      return solution_at(domain, options, Vector(grid.n_nodes(), 1.), 1.);
+    };
+    EXPECT_LT(largest_difference(solution(grid, Scheme::imex_bdf2), solution(grid, Scheme::bdf2)), 1e-8);
+    EXPECT_LT(largest_difference(solution(triangles.laplacian, Scheme::imex_bdf2), solution(triangles.laplacian, Scheme::bdf2)), 1e-8);
+  }
+
+  TEST_P(ReactionByNode, OrderWithLoadsThatDependOnTime)
+  {
+    const Manufactured problem(9, true);
+    const auto         error = [&](int steps) {
+      StepperOptions options = fixed_steps(GetParam(), Scheme::imex_bdf2, 1. / steps);
+      options.kinetics       = loads_of(problem);
+      options.diffusion      = {1.};
+      return largest_difference(stepped(problem.grid, options, problem.at(0.), 1.), problem.at(1.));
+    };
+    EXPECT_NEAR(std::log2(error(20) / error(40)), 2., 0.2);
   }
 
   TEST_P(ReactionByNode, FailsInTheStepInWhichACoefficientIsNone)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time loop of reaction-diffusion systems on a mesh that ranks share, against the same on one.
-#include "../reaction_diffusion/noise_on.h"
-#include "../reaction_diffusion/triangles.h"
-#include "../solvers_distributed/ranks_test.h"
+#include "shared_mesh.h"
 
 #include <applications/reaction_diffusion/mesh/mesh_ghosts.h>
 #include <applications/reaction_diffusion/mesh/mesh_hierarchy.h>
@@ -20,129 +18,6 @@ namespace leopard::reaction_diffusion
 {
   namespace
   {
-    constexpr int nobody = 1000000000;
-
-    /** Stripes, or (scattered) a rank at random for each node. */
-    std::vector<int> owners_of(const Triangles &mesh, int n, bool scattered)
-    {
-      std::mt19937     generator(7);
-      std::vector<int> owner;
-      for (const auto &node : mesh.nodes)
-        owner.push_back(scattered ? static_cast<int>(generator() % n) : std::min(n - 1, static_cast<int>(n * node[1])));
-      return owner;
-    }
-
-    /** Of each node the number that it has where those of a rank follow those of the one before. */
-    std::vector<int> numbers_by(const std::vector<int> &owner)
-    {
-      std::vector<int> order(owner.size()), number(owner.size());
-      std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return owner[a] < owner[b]; });
-      for (std::size_t k = 0; k < order.size(); ++k)
-        number[order[k]] = static_cast<int>(k);
-      return number;
-    }
-
-    /** A rank's rows, as make_mesh_ranks() wants them. */
-    MeshLaplacian own_rows(const MeshLaplacian &mesh, const std::vector<int> &owner)
-    {
-      const std::vector<int> number = numbers_by(owner);
-      MeshLaplacian          result;
-      result.dimension        = mesh.dimension;
-      result.matrix.n_columns = mesh.n_nodes();
-      for (int i = 0; i < mesh.n_nodes(); ++i)
-        if (owner[i] == my_rank())
-          {
-            for (int p = mesh.matrix.row_offsets[i]; p < mesh.matrix.row_offsets[i + 1]; ++p)
-              {
-                result.matrix.columns.push_back(number[mesh.matrix.columns[p]]);
-                result.matrix.values.push_back(mesh.matrix.values[p]);
-              }
-            result.matrix.row_offsets.push_back(static_cast<int>(result.matrix.columns.size()));
-            result.weight.push_back(mesh.weight[i]);
-            for (int d = 0; d < mesh.dimension && !mesh.coordinates.empty(); ++d)
-              result.coordinates.push_back(mesh.coordinates[static_cast<std::size_t>(i) * mesh.dimension + d]);
-          }
-      result.matrix.n_rows = static_cast<int>(result.weight.size());
-      return result;
-    }
-
-    /** A mesh that ranks share; of one rank, ranks is null. */
-    struct SharedMesh
-    {
-      std::vector<int>           owner;
-      std::shared_ptr<MeshRanks> ranks;
-
-      const MeshLaplacian &part() const { return ranks->levels.front().mesh; }
-
-      /** The rank's part of fields on the whole mesh. */
-      Vector own(const Vector &whole) const
-      {
-        const std::size_t n = owner.size();
-        Vector            part;
-        for (std::size_t field = 0; field < whole.size() / n; ++field)
-          for (std::size_t i = 0; i < n; ++i)
-            if (owner[i] == my_rank())
-              part.push_back(whole[field * n + i]);
-        return part;
-      }
-    };
-
-    SharedMesh
-    share(const MeshLaplacian &mesh, const std::vector<int> &owner, int smallest_shared, Backend backend = Backend::host, bool with_coarser = true)
-    {
-      std::string why_not;
-      SharedMesh  result = {owner, make_mesh_ranks(own_rows(mesh, owner), with_coarser, smallest_shared, backend, MPI_COMM_WORLD, why_not)};
-      EXPECT_EQ(why_not, "");
-      EXPECT_EQ(result.ranks == nullptr, n_ranks() == 1);
-      return result;
-    }
-
-    class MeshRanksTest : public BackendTest
-    {
-    protected:
-      /** Steps on all ranks and on one alone. @param more times as many sweeps or cycles as there may be, at most. */
-      void compare(const MeshLaplacian    &mesh,
-                   const std::vector<int> &owner,
-                   int                     smallest_shared,
-                   StepperOptions          options,
-                   const Vector           &initial,
-                   double                  time,
-                   double                  bound,
-                   const std::string      &what,
-                   double                  more = 4.)
-      {
-        const SharedMesh shared = share(mesh, owner, smallest_shared, GetParam(), options.stepping.linear_method != LinearMethod::sweeps);
-        if (shared.ranks == nullptr)
-          GTEST_SKIP() << "one rank";
-        options.backend   = GetParam();
-        options.n_threads = 2;
-        Totals         whole_totals;
-        StepperOptions on_host = options;
-        on_host.backend        = Backend::host;
-        const Vector whole     = solution_at(mesh, on_host, initial, time, &whole_totals);
-
-        Stepper      stepper(shared.part(), options, shared.ranks);
-        const Vector mine = shared.own(initial), expected = shared.own(whole);
-        EXPECT_EQ(stepper.n_nodes() * stepper.n_species(), static_cast<long>(mine.size()));
-        stepper.start(mine.data());
-        const double slack = options.stepping.error_controlled ? 1e-12 * time : 0.5 * options.stepping.step_size;
-        EXPECT_EQ(stepper.advance(time, 100000, slack), StopReason::time_reached) << what;
-        Vector found(mine.size());
-        stepper.solution(found.data());
-        EXPECT_LT(largest_difference(found, expected), bound) << what;
-        const Totals &totals = stepper.totals();
-        expect_same(stepper.time(), what);
-        expect_same(static_cast<double>(totals.steps), what);
-        expect_same(static_cast<double>(totals.sweeps + totals.cycles), what);
-        expect_same(stepper.last_step().residual, what);
-        EXPECT_LE(totals.worst_reduction, 1.);
-        EXPECT_NEAR(static_cast<double>(totals.steps), static_cast<double>(whole_totals.steps), 1.) << what;
-        EXPECT_LE(static_cast<double>(totals.cycles), 0.5 * more * static_cast<double>(whole_totals.cycles) + 4.) << what;
-        // others' values may be up to waited_exchange_interval iterations old
-        EXPECT_LE(static_cast<double>(totals.sweeps), more * static_cast<double>(whole_totals.sweeps) + 4.) << what;
-      }
-    };
     INSTANTIATE_TEST_SUITE_P(Backends, MeshRanksTest, testing::Values(Backend::host, Backend::cuda), backend_name);
   } // namespace
 
@@ -575,17 +450,5 @@ namespace leopard::reaction_diffusion
     const auto ranks = std::make_shared<MeshRanks>(make_levels(mesh.laplacian), true, 1., 0., 0, 2, nullptr);
     EXPECT_THROW(Stepper(mesh.laplacian, fixed_steps(Backend::reference, Scheme::bdf2, 1e-3), ranks), InvalidInput);
     EXPECT_THROW(Stepper(Triangles(6, 0.1, 6).laplacian, fixed_steps(Backend::host, Scheme::bdf2, 1e-3), ranks), InvalidInput);
-    StepperOptions    with_noise = fixed_steps(Backend::host, Scheme::implicit_euler, 1e-3);
-    const std::size_t n          = mesh.nodes.size();
-    with_noise.noise             = noise_at(constant_strengths(2, {0.1, 0.1}), Vector(2 * n), 2, Vector(n, 1.));
-    try
-      {
-        Stepper(mesh.laplacian, with_noise, ranks);
-        ADD_FAILURE();
-      }
-    catch (const InvalidInput &error)
-      {
-        EXPECT_NE(std::string(error.what()).find("there is noise and ranks share a mesh"), std::string::npos) << error.what();
-      }
   }
 } // namespace leopard::reaction_diffusion

@@ -417,11 +417,13 @@ namespace leopard
     return result;
   }
 
-  std::optional<reaction_diffusion::KineticsChoice>
-  Turing::library_kinetics(unsigned int n_nodes, const Places &nodes, const reaction_diffusion::FurtherRates *rates, const double *values) const
+  std::optional<reaction_diffusion::KineticsChoice> Turing::library_kinetics(unsigned int                              n_nodes,
+                                                                             const Places                             &nodes,
+                                                                             const reaction_diffusion::ExpressionTape *load_factors,
+                                                                             const double                             *loads) const
   {
-    if (reaction_depends_on_place() || rates != nullptr)
-      return kinetics_by_node(n_nodes, nodes, rates, values);
+    if (reaction_depends_on_place() || load_factors != nullptr)
+      return kinetics_by_node(n_nodes, nodes, load_factors, loads);
     const auto compiled = reaction_diffusion::kinetics_names();
     if (uses_expressions() || std::find(compiled.begin(), compiled.end(), chosen_kinetics) == compiled.end())
       return reaction_diffusion::KineticsChoice{"expressions", {}, gamma.number(), kinetics->tape()};
@@ -431,10 +433,10 @@ namespace leopard
     return choice;
   }
 
-  reaction_diffusion::KineticsChoice Turing::kinetics_by_node(unsigned int                            n_nodes,
-                                                              const Places                           &nodes,
-                                                              const reaction_diffusion::FurtherRates *rates,
-                                                              const double                           *values_of_rates) const
+  reaction_diffusion::KineticsChoice Turing::kinetics_by_node(unsigned int                              n_nodes,
+                                                              const Places                             &nodes,
+                                                              const reaction_diffusion::ExpressionTape *load_factors,
+                                                              const double                             *loads) const
   {
     using namespace reaction_diffusion;
     const auto        n_species = static_cast<unsigned int>(species.size());
@@ -448,11 +450,12 @@ namespace leopard
       if (coefficients[i].depends_on_time())
         factor = product(one_where_allowed(*coefficients[i].compiled(), least_values[i]), factor, 0);
     const AtNodes  parts = split_at_nodes(product(factor, kinetics->tape(), n_species), n_nodes, nodes);
-    KineticsChoice choice{"expressions", {}, 1., rates != nullptr ? with_rates(parts.rest, n_species, *rates) : parts.rest};
-    choice.n_further_inputs = choice.expressions.n_inputs - n_species;
+    KineticsChoice choice{"expressions", {}, 1., load_factors != nullptr ? with_loads(parts.rest, n_species, *load_factors) : parts.rest};
+    choice.has_load_time    = load_factors != nullptr && depends_on_input(*load_factors);
+    choice.n_further_inputs = choice.expressions.n_inputs - n_species - (choice.has_load_time ? 1 : 0);
     auto by_node            = std::make_shared<std::vector<double>>(parts.by_node);
     if (n_nodes > 0)
-      by_node->insert(by_node->end(), values_of_rates, values_of_rates + (choice.n_by_node() * n_nodes - parts.by_node.size()));
+      by_node->insert(by_node->end(), loads, loads + (choice.n_by_node() * n_nodes - parts.by_node.size()));
     choice.by_node = by_node;
     return choice;
   }

@@ -65,10 +65,10 @@ namespace leopard
     /** The homogeneous steady state of the analysis; empty if 'Steady state' is none or there is none. */
     const std::vector<double> &steady_state() const override { return chosen_state; }
 
-    std::optional<reaction_diffusion::KineticsChoice> library_kinetics(unsigned int                            n_nodes = 0,
-                                                                       const Places                           &nodes   = {},
-                                                                       const reaction_diffusion::FurtherRates *rates   = nullptr,
-                                                                       const double                           *values  = nullptr) const override;
+    std::optional<reaction_diffusion::KineticsChoice> library_kinetics(unsigned int                              n_nodes      = 0,
+                                                                       const Places                             &nodes        = {},
+                                                                       const reaction_diffusion::ExpressionTape *load_factors = nullptr,
+                                                                       const double                             *loads = nullptr) const override;
 
     reaction_diffusion::NoiseChoice library_noise(unsigned int n_nodes = 0, const Places &nodes = {}) const override;
 
@@ -103,7 +103,7 @@ namespace leopard
 
     /** library_kinetics() as expressions that know place and time. */
     reaction_diffusion::KineticsChoice
-    kinetics_by_node(unsigned int n_nodes, const Places &nodes, const reaction_diffusion::FurtherRates *rates, const double *values_of_rates) const;
+    kinetics_by_node(unsigned int n_nodes, const Places &nodes, const reaction_diffusion::ExpressionTape *load_factors, const double *loads) const;
 
     /** Whether steady states or their stability depend on the place. */
     bool                analysis_depends_on_place() const;

@@ -266,7 +266,7 @@ namespace leopard::reaction_diffusion
               restrict_mesh_solution<N, false><<<n_blocks(R.n_rows), mesh_threads, 0, stream>>>(levels[l - 1]->view, to, R);
             levels[l]->ghosts.gather(to.u);
             levels[l]->ghosts.update(to.u);
-            linearize_mesh<Kinetics><<<n_blocks(to.n), mesh_threads, 0, stream>>>(to, system);
+            linearize_mesh<Kinetics><<<n_blocks(to.n), mesh_threads, 0, stream>>>(to, system.without_noise());
           }
       }
 

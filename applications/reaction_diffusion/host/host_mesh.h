@@ -71,6 +71,7 @@ namespace leopard::reaction_diffusion
      */
     void linearize(const typename System::Scheme &scheme, const double *u)
     {
+      const System without_noise = system.without_noise();
       for (std::size_t l = 1; l <= coarsest; ++l)
         {
           Level        &level      = *levels[l];
@@ -82,7 +83,7 @@ namespace leopard::reaction_diffusion
             double              zero[N] = {}, g[N], jacobian[N * N];
             Sums                unused;
             const double *const old[max_levels] = {here, here, here, here}; // the block does not depend on them
-            system.residual(scheme, here, old, zero, node.row(), g, jacobian, unused);
+            without_noise.residual(scheme, here, old, zero, node.row(), g, jacobian, unused);
             system.stable_block(jacobian, scheme.implicit, node.row(), block);
             system.relaxation_matrix(block, scheme.implicit, node.row(), &level.matrix[node.block_entry(0)]);
           });

@@ -151,7 +151,8 @@ namespace leopard::reaction_diffusion
      * time and the values by_node, value p of node i at p * (number of nodes) + i, nodes as in the arrays of a Stepper.
      */
     unsigned int                               n_further_inputs = 0;
-    std::shared_ptr<const std::vector<double>> by_node          = {}; ///< null: none
+    std::shared_ptr<const std::vector<double>> by_node          = {};    ///< null: none
+    bool                                       has_load_time    = false; ///< a last input behind these: NodeAtTime::load_time
 
     static constexpr unsigned int max_species = 6;
 
@@ -163,7 +164,10 @@ namespace leopard::reaction_diffusion
      */
     void validate() const;
     /** Of a valid choice. */
-    int n_species() const { return name == "expressions" ? static_cast<int>(expressions.n_inputs - n_further_inputs) : 2; }
+    int n_species() const
+    {
+      return name == "expressions" ? static_cast<int>(expressions.n_inputs) - static_cast<int>(n_further_inputs) - (has_load_time ? 1 : 0) : 2;
+    }
     /** How many values by_node has for each node. */
     std::size_t n_by_node() const { return n_further_inputs > 1 ? n_further_inputs - 1 : 0; }
   };
@@ -177,7 +181,7 @@ namespace leopard::reaction_diffusion
     TapeKinetics<N> tape_kinetics(const KineticsChoice &choice)
     {
       const std::size_t n = choice.n_by_node();
-      TapeKinetics<N>   result(choice.expressions, static_cast<int>(choice.n_further_inputs));
+      TapeKinetics<N>   result(choice.expressions, static_cast<int>(choice.n_further_inputs), choice.has_load_time);
       if (n > 0)
         result.set_by_node(choice.by_node->data(), static_cast<long>(choice.by_node->size() / n));
       return result;

@@ -55,16 +55,21 @@ namespace leopard::reaction_diffusion
     return result;
   }
 
-  ExpressionTape with_rates(const ExpressionTape &tape, unsigned int n, const FurtherRates &rates)
+  bool depends_on_input(const ExpressionTape &tape)
   {
-    const ExpressionTape &factors  = rates.factors;
-    const std::size_t     n_inputs = tape.n_inputs + factors.outputs.size() * n + (rates.decay.empty() ? 0 : 1);
-    ExpressionTape        result;
+    const auto is_constant = [&](std::uint16_t output) { return output >= tape.n_inputs && output < tape.n_inputs + tape.constants.size(); };
+    return !std::all_of(tape.outputs.begin(), tape.outputs.end(), is_constant);
+  }
+
+  ExpressionTape with_loads(const ExpressionTape &tape, unsigned int n, const ExpressionTape &factors)
+  {
+    const std::size_t load_time = tape.n_inputs + factors.outputs.size() * n, n_inputs = load_time + (depends_on_input(factors) ? 1 : 0);
+    ExpressionTape    result;
     result.n_inputs = static_cast<unsigned int>(n_inputs);
-    for (const std::vector<double> &constants : {tape.constants, factors.constants, rates.decay})
+    for (const std::vector<double> &constants : {tape.constants, factors.constants})
       result.constants.insert(result.constants.end(), constants.begin(), constants.end());
-    const std::size_t of_factors = n_inputs + tape.constants.size(), of_decay = of_factors + factors.constants.size();
-    const auto        append = [&](Operation operation, std::size_t a, std::size_t b) {
+    const std::size_t of_factors = n_inputs + tape.constants.size();
+    const auto        append     = [&](Operation operation, std::size_t a, std::size_t b) {
       result.instructions.push_back({operation, static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b)});
       return result.n_registers() - std::size_t(1);
     };
@@ -79,23 +84,17 @@ namespace leopard::reaction_diffusion
         now.push_back(append(i.operation, now[i.a], now[i.b]));
       return now;
     };
-    const std::vector<std::size_t> in_tape = append_all(tape, 0, n_inputs), in_factors = append_all(factors, n, of_factors); // n: the time
+    const std::vector<std::size_t> in_tape = append_all(tape, 0, n_inputs), in_factors = append_all(factors, load_time, of_factors);
     std::vector<std::size_t>       outputs;
     for (const std::uint16_t output : tape.outputs)
       outputs.push_back(in_tape[output]);
     for (std::size_t k = 0; k < factors.outputs.size(); ++k)
       for (std::size_t c = 0; c < n; ++c)
         {
-          const std::size_t constant = factors.outputs[k] - factors.n_inputs, rate = tape.n_inputs + k * n + c;
+          const std::size_t constant = factors.outputs[k] - factors.n_inputs, load = tape.n_inputs + k * n + c;
           const bool is_one = factors.outputs[k] >= factors.n_inputs && constant < factors.constants.size() && factors.constants[constant] == 1.;
-          outputs[c]        = append(Operation::add, outputs[c], is_one ? rate : append(Operation::multiply, in_factors[factors.outputs[k]], rate));
+          outputs[c]        = append(Operation::add, outputs[c], is_one ? load : append(Operation::multiply, in_factors[factors.outputs[k]], load));
         }
-    for (std::size_t c = 0; c < rates.decay.size(); ++c)
-      {
-        const std::size_t decay = append(Operation::multiply, of_decay + c, n_inputs - 1), derivative = n + c * n + c;
-        outputs[c]          = append(Operation::subtract, outputs[c], append(Operation::multiply, decay, c));
-        outputs[derivative] = append(Operation::subtract, outputs[derivative], decay);
-      }
     for (const std::size_t output : outputs)
       result.outputs.push_back(static_cast<std::uint16_t>(output));
     return result;

@@ -19,18 +19,16 @@ namespace leopard::reaction_diffusion
    */
   ExpressionTape one_where_allowed(const ExpressionTape &coefficient, double least);
 
-  /** Rates that come on top of a reaction of n species: of species c sum_k b_k(t) s_kc - decay_c d u_c. */
-  struct FurtherRates
-  {
-    ExpressionTape      factors; ///< b_k, of the time, the one input; constants that are 1 cost nothing
-    std::vector<double> decay;   ///< of each species; empty: none
-  };
-
   /**
-   * A reaction with such rates. @param tape its inputs are n species, the time and others; outputs f_c, then df_c/du_d
-   * at n + c * n + d. @return with further inputs: s_kc, s_00, s_01, ..., then d if there is decay.
+   * A reaction with rates on top of it, loads: of species c sum_k b_k(t) s_kc.
+   * @param tape its inputs are n species, the time and others; outputs f_c, then df_c/du_d at n + c * n + d. @param
+   * factors b_k, of the time of loads (NodeAtTime::load_time), the one input; constants that are 1 cost nothing.
+   * @return with further inputs: s_kc, s_00, s_01, ..., then, if depends_on_input(factors), the time of loads.
    */
-  ExpressionTape with_rates(const ExpressionTape &tape, unsigned int n, const FurtherRates &rates);
+  ExpressionTape with_loads(const ExpressionTape &tape, unsigned int n, const ExpressionTape &factors);
+
+  /** Whether some output is no constant. */
+  bool depends_on_input(const ExpressionTape &tape);
 
   /** A tape in two: `given`, what depends on given inputs alone, and `rest`, which computes the outputs from it. */
   struct SplitTape

@@ -31,31 +31,55 @@ namespace leopard::reaction_diffusion
     return sums;
   }
 
-  std::vector<double> restricted(const CrsMatrix<double> &R, const std::vector<double> &coordinates, int dimension)
+  std::vector<double> restricted(const CrsMatrix<double> &R, const std::vector<double> &x, int dimension)
   {
-    std::vector<double> result(coordinates.empty() ? 0 : static_cast<std::size_t>(R.n_rows) * dimension, 0.);
-    for (int i = 0; i < R.n_rows && !coordinates.empty(); ++i)
+    std::vector<double> result(x.empty() ? 0 : static_cast<std::size_t>(R.n_rows) * dimension, 0.);
+    for (int i = 0; i < R.n_rows && !x.empty(); ++i)
       for (int p = R.row_offsets[i]; p < R.row_offsets[i + 1]; ++p)
         for (int d = 0; d < dimension; ++d)
-          result[static_cast<std::size_t>(i) * dimension + d] += R.values[p] * coordinates[static_cast<std::size_t>(R.columns[p]) * dimension + d];
+          result[static_cast<std::size_t>(i) * dimension + d] += R.values[p] * x[static_cast<std::size_t>(R.columns[p]) * dimension + d];
+    return result;
+  }
+
+  std::vector<int> representatives(const CrsMatrix<double> &R, const MeshLaplacian &mesh)
+  {
+    std::vector<int> result;
+    for (int i = 0; i < R.n_rows; ++i)
+      {
+        int most = -1;
+        for (int p = R.row_offsets[i]; p < R.row_offsets[i + 1]; ++p)
+          if (R.columns[p] < mesh.n_nodes() && (most < 0 || R.values[p] > R.values[most])) // no ghost
+            most = p;
+        if (most >= 0)
+          result.push_back(mesh.finest_node.empty() ? R.columns[most] : mesh.finest_node[R.columns[most]]);
+      }
+    return result;
+  }
+
+  std::vector<double> MeshRanks::with_gathered(const std::vector<double> &values, std::size_t n_arrays) const
+  {
+    const auto is_gathered = [](const MeshLevel &level) { return level.part.gathered; };
+    const auto level       = std::find_if(levels.begin(), levels.end(), is_gathered);
+    if (level == levels.end() || n_arrays == 0)
+      return values;
+    const MeshLevel       &finer = *(level - 1);
+    const std::vector<int> nodes = representatives(finer.restriction, finer.mesh); // of the rank's own nodes there
+    const auto             n     = static_cast<std::ptrdiff_t>(values.size() / n_arrays);
+    std::vector<double>    result, own(nodes.size());
+    for (std::size_t a = 0; a < n_arrays; ++a)
+      {
+        const auto begin = values.begin() + static_cast<std::ptrdiff_t>(a) * n;
+        for (std::size_t i = 0; i < nodes.size(); ++i)
+          own[i] = begin[nodes[i]];
+        const std::vector<double> all = gather(own);
+        result.insert(result.end(), begin, begin + n);
+        result.insert(result.end(), all.begin(), all.end());
+      }
     return result;
   }
 
   namespace
   {
-    /** MeshLaplacian::finest_node of the next coarser level: of the node that counts most in a row of R. */
-    std::vector<int> representatives(const CrsMatrix<double> &R, const MeshLaplacian &mesh)
-    {
-      std::vector<int> result;
-      for (int i = 0; i < R.n_rows; ++i)
-        {
-          const auto begin = R.values.begin() + R.row_offsets[i], end = R.values.begin() + R.row_offsets[i + 1];
-          const int  node = R.columns[std::max_element(begin, end) - R.values.begin()];
-          result.push_back(mesh.finest_node.empty() ? node : mesh.finest_node[node]);
-        }
-      return result;
-    }
-
     /** Fills the transfers of a level and makes the next one. @return whether there is one. */
     bool coarsen(MeshLevel &level, MeshLevel &coarse)
     {
@@ -77,6 +101,7 @@ namespace leopard::reaction_diffusion
         coarse.mesh.weight.push_back(m / largest);
       coarse.mesh.dimension   = mesh.dimension;
       coarse.mesh.coordinates = restricted(R, mesh.coordinates, mesh.dimension);
+      coarse.mesh.decay       = restricted(R, mesh.decay, 1);
       coarse.mesh.finest_node = representatives(R, mesh);
       level.prolongation      = std::move(P);
       level.restriction       = std::move(R);

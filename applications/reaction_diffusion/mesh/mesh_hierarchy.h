@@ -6,6 +6,7 @@
 #include <solvers/exchange/exchange_pattern.h>
 #include <solvers/exchange/ranks.h>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -26,7 +27,10 @@ namespace leopard::reaction_diffusion
     MeshPart in_order(const std::vector<int> &old_node) const { return {shared, gathered, pattern.in_order(old_node)}; }
   };
 
-  /** A mesh, or a coarser level of it: aggregates of nodes in the place of nodes. */
+  /**
+   * A mesh, or a coarser level of it: aggregates of nodes in the place of nodes. Several ranks: NodeRow::node of a
+   * level that is gathered counts its nodes on from the rank's own nodes of the mesh, see MeshRanks::with_gathered().
+   */
   struct MeshLevel
   {
     MeshLaplacian mesh;
@@ -44,10 +48,12 @@ namespace leopard::reaction_diffusion
   class MeshRanks : public Ranks
   {
   public:
+    using Gather = std::function<std::vector<double>(const std::vector<double> &)>;
+
     /**
      * @param levels the rank's part of them, see MeshLevel::part. @param with_coarser whether there are all, or the
      * mesh alone. @param largest_row, largest_excess those of the mesh's MeshLaplacian, of all ranks. @param transport
-     * see Ranks.
+     * see Ranks. @param gather_ makes one vector of those of all ranks, in their order, on all of them; collective.
      */
     MeshRanks(std::vector<MeshLevel>     levels_,
               bool                       with_coarser_,
@@ -55,18 +61,30 @@ namespace leopard::reaction_diffusion
               double                     largest_excess_,
               int                        rank_,
               int                        n_ranks_,
-              std::shared_ptr<Transport> transport_)
+              std::shared_ptr<Transport> transport_,
+              Gather                     gather_ = {})
       : Ranks(rank_, n_ranks_, std::move(transport_))
       , levels(std::move(levels_))
       , with_coarser(with_coarser_)
       , largest_row(largest_row_)
       , largest_excess(largest_excess_)
+      , gather(std::move(gather_))
     {
     }
+
+    /**
+     * Values at own nodes of the mesh, n_arrays arrays one after the other, and in each behind them those that coarser
+     * levels which are whole on every rank read: at the nodes that stand for those of the level that is gathered.
+     * Collective, host memory.
+     */
+    std::vector<double> with_gathered(const std::vector<double> &values, std::size_t n_arrays) const;
 
     const std::vector<MeshLevel> levels;
     const bool                   with_coarser;
     const double                 largest_row, largest_excess;
+
+  private:
+    const Gather gather;
   };
 
   /**
@@ -77,7 +95,8 @@ namespace leopard::reaction_diffusion
    *   L_c = R L P,   m_c = P^T m,
    *
    * where L = -laplace and m are the lumped masses, so that a level is again a MeshLaplacian and Jacobians can be
-   * formed there as on the mesh: 1 + dt L_c less the derivative of the reaction at R u. Down to some dozen nodes.
+   * formed there as on the mesh: 1 + dt L_c less the derivative of the reaction at R u; decay_c = R decay. Down to some
+   * dozen nodes.
    * @param with_coarser whether more than the mesh is wanted. @param ranks null: one rank; else the levels are its own.
    * @throws InvalidInput where coarser levels are wanted and the ranks have none.
    */
@@ -92,8 +111,13 @@ namespace leopard::reaction_diffusion
    * positive: then there is no R.
    */
   std::vector<double> divide_by_sums(const std::vector<int> &row_offsets, std::vector<double> &values);
-  /** R x of the coordinates x, `dimension` numbers a node; empty where they are. */
-  std::vector<double> restricted(const CrsMatrix<double> &R, const std::vector<double> &coordinates, int dimension);
+  /** R x of coordinates x, `dimension` numbers a node, or of decay; empty where they are. */
+  std::vector<double> restricted(const CrsMatrix<double> &R, const std::vector<double> &x, int dimension);
+  /**
+   * Of each row of R that has entries the NodeRow::node of the rank's node that counts most in it: what stands for a
+   * node of the next coarser level. @param mesh the finer one.
+   */
+  std::vector<int> representatives(const CrsMatrix<double> &R, const MeshLaplacian &mesh);
 
   constexpr int coarse_nodes        = 128; ///< a level with no more nodes, of all ranks, is not coarsened further
   constexpr int coarse_level_sweeps = 20;  ///< there

@@ -41,6 +41,12 @@ namespace leopard::reaction_diffusion
                          " columns\n  expected: as many" + (ghosts ? " or more" : ", all nodes on one rank"));
     if (static_cast<int>(weight.size()) != matrix.n_rows)
       throw InvalidInput("there are " + std::to_string(weight.size()) + " weights\n  expected: one a node, " + std::to_string(matrix.n_rows));
+    if (!decay.empty() && static_cast<int>(decay.size()) != matrix.n_rows)
+      throw InvalidInput("there are " + std::to_string(decay.size()) + " values of decay\n  expected: one a node, " + std::to_string(matrix.n_rows) +
+                         ", or none");
+    for (const double d : decay)
+      if (!std::isfinite(d))
+        throw InvalidInput("the decay of a node is " + std::to_string(d) + "\n  expected: a finite number");
     if (!coordinates.empty() && coordinates.size() != static_cast<std::size_t>(dimension) * matrix.n_rows)
       throw InvalidInput("there are " + std::to_string(coordinates.size()) + " coordinates\n  expected: " + std::to_string(dimension) +
                          " a node, or none");
@@ -81,7 +87,8 @@ namespace leopard::reaction_diffusion
   {
     const RowSums sums(matrix, i);
     const double  excess = sums.absolute + sums.sum;
-    return {-sums.sum, weight[i], excess > rounding * sums.absolute ? excess : 0., finest_node.empty() ? i : finest_node[i]};
+    return {
+      -sums.sum, weight[i], excess > rounding * sums.absolute ? excess : 0., finest_node.empty() ? i : finest_node[i], decay.empty() ? 0. : decay[i]};
   }
 
   MeshLaplacian laplacian_of(const NodeGrid &grid)

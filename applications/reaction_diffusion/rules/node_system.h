@@ -20,6 +20,14 @@ namespace leopard::reaction_diffusion
     const double *increments = nullptr; ///< of noise in this step, NodeNoise::set(); null: none. Memory of whoever reads it
     long          n_nodes    = 0;       ///< from one field to the next there
 
+    /** For the Jacobian of a coarser level, at nodes that have no increments. */
+    NodeSystem without_noise() const
+    {
+      NodeSystem result = *this;
+      result.increments = nullptr;
+      return result;
+    }
+
     /** Coefficients of the present attempt. */
     struct Scheme : SchemeCoefficients
     {
@@ -103,11 +111,11 @@ namespace leopard::reaction_diffusion
           return;
         }
       double r_n[N], r_o[N];
-      kinetics.evaluate(u_n, {node, s.time[0]}, r_n, nullptr);
+      kinetics.evaluate(u_n, {node, s.time[0], s.new_time}, r_n, nullptr); // weights sum to 1: loads are those of the new time
       for (int c = 0; c < N; ++c)
         r_o[c] = 0.;
       if (s.reaction[1] != 0.)
-        kinetics.evaluate(u_o, {node, s.time[1]}, r_o, nullptr);
+        kinetics.evaluate(u_o, {node, s.time[1], s.new_time}, r_o, nullptr);
       for (int c = 0; c < N; ++c)
         r[c] = factor * (s.reaction[0] * r_n[c] + s.reaction[1] * r_o[c]);
       for (int e = 0; e < N * N; ++e)
@@ -127,12 +135,12 @@ namespace leopard::reaction_diffusion
     }
 
     /** Sums::row_rate of a node. @param j derivatives of the reaction, as reaction() gives them. */
-    LEOPARD_HOST_DEVICE double row_rate(const Scheme &s, const double *j, double excess) const
+    LEOPARD_HOST_DEVICE double row_rate(const Scheme &s, const double *j, const NodeRow &row) const
     {
       double result = 0.;
       for (int c = 0; c < N; ++c)
         {
-          double sum = j[c * N + c] + diffusion[c] * excess;
+          double sum = j[c * N + c] + diffusion[c] * (row.excess - row.decay);
           for (int d = 0; d < N; ++d)
             if (d != c)
               sum += j[c * N + d] < 0. ? -j[c * N + d] : j[c * N + d];
@@ -159,7 +167,7 @@ namespace leopard::reaction_diffusion
     {
       double r[N];
       reaction(s, row.node, u, levels[0], levels[1], r, block);
-      sums.row_rate = Sums::merge(Sums::n - 1, sums.row_rate, row_rate(s, block, row.excess));
+      sums.row_rate = Sums::merge(Sums::n - 1, sums.row_rate, row_rate(s, block, row));
       double old[N];
       for (int c = 0; c < N; ++c)
         {
@@ -169,7 +177,8 @@ namespace leopard::reaction_diffusion
               old[c] += s.history[l] * levels[l][c];
           if (increments != nullptr)
             old[c] += increments[c * n_nodes + row.node];
-          g[c] = u[c] - old[c] - s.implicit * (diffusion[c] * laplace[c] + r[c]);
+          const double diffused = row.decay != 0. ? laplace[c] - row.decay * u[c] : laplace[c]; // on a grid no multiplication
+          g[c]                  = u[c] - old[c] - s.implicit * (diffusion[c] * diffused + r[c]);
         }
       if (s.explicit_reaction && !s.predicting)
         extrapolation_error(s, row.node, u, r);
@@ -192,7 +201,7 @@ namespace leopard::reaction_diffusion
       for (int e = 0; e < N * N; ++e)
         block[e] *= -s.implicit;
       for (int c = 0; c < N; ++c)
-        block[c * N + c] += 1. + s.implicit * diffusion[c] * row.diagonal;
+        block[c * N + c] += 1. + s.implicit * diffusion[c] * (row.diagonal + row.decay);
     }
 
     /** What sweeps multiply with: the inverse of the diagonal block with NodeRow::damping() of its diffusion. */
@@ -207,8 +216,8 @@ namespace leopard::reaction_diffusion
     /**
      * The diagonal block with which cycles on a mesh work: that of the Jacobian, D = 1 + implicit diffusion
      * row.diagonal
-     * - j, with the reaction's derivative j replaced by a stable one. j_cc > 0 (a field that grows by itself) becomes
-     *   0; of
+     * - j, with the derivative j of the reaction, less NodeRow::decay, replaced by a stable one. j_cc > 0 (a field that
+     *   grows by itself) becomes 0; of
      * two fields that further each other (j_cd j_dc > 0) so much is taken away that their decay outweighs it. With j
      * itself, levels that are too coarse for the pattern's wavelength would have negative or vanishing eigenvalues;
      * with the stable one relaxation smoothes on every level, however long the step. The difference concerns the few

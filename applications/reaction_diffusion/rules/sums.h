@@ -12,6 +12,7 @@ namespace leopard::reaction_diffusion
     double weight;      ///< the lumped mass over the largest one: 1 inside a uniform grid
     double excess = 0.; ///< the sum of the absolute values of the entries beside the diagonal, less the diagonal: 0 if none is positive
     int    node   = 0;  ///< where the caller's arrays have the node; of a coarse level a node of the mesh that stands for it
+    double decay  = 0.; ///< MeshLaplacian::decay: the equation has laplace u - decay u in the place of laplace u
 
     /**
      * What is added to the diagonal in sweeps, and its product with the old value to the right-hand side: with it
