@@ -166,7 +166,7 @@ namespace leopard::command_line
         log("refinement",
             to_string(found.reason) + " after " + text +
               (found.inner_iterations.empty() ? ""
-                                              : " " + about.unit.substr(about.unit.rfind(' ') + 1) +
+                                              : " " + about.unit.substr(about.unit.rfind(' ') + 1) + (found.has_momentum ? ", with momentum" : "") +
                                                   "; predicted after the first: " + std::to_string(found.predicted) + " corrections"));
         return result;
       }

@@ -80,7 +80,8 @@ namespace leopard
     int    most     = 1;     ///< that are left for all further ones
     int    n_slow   = 0;     ///< corrections in sequence that have left more than half of the residual
 
-    double step_factor = 0.; ///< of the equation whose step is in last_step; 0: there is none
+    bool   had_momentum = false;
+    double step_factor  = 0.; ///< of the equation whose step is in last_step; 0: there is none
 
     Stopwatch stopwatch;
 
@@ -243,6 +244,7 @@ namespace leopard
   int Refinement<Number>::iterate_with_momentum(Progress &p)
   {
     const double weight = momentum.weight(), again = momentum.momentum();
+    p.had_momentum = p.had_momentum || momentum.is_on();
     inner->solve(c, r, 1);
     system->take_step(c, last_step.get(), weight, p.step_factor > 0. ? again * (p.factor / p.step_factor) : 0., false);
     if (p.n > 1)
@@ -326,6 +328,7 @@ namespace leopard
       if (x != given_x)
         system->copy(given_x, x);
       result.reason            = reason;
+      result.has_momentum      = p.had_momentum;
       result.residual          = p.norm;
       result.relative_residual = p.norm == 0. ? 0. : p.norm / (p.norm_b > 0. ? p.norm_b : first);
       return result;

@@ -62,9 +62,10 @@ namespace leopard
      * Corrections that the first one lets expect: ceil(log(eps) / log(eps_inner)) (thesis, equation 2.10), or with
      * measured inner iterations `digits` each.
      */
-    int                 predicted = 0;
-    std::vector<double> history;         ///< ||b - A x||_2 before each correction, and at the end
-    std::vector<double> history_seconds; ///< the wall time since the solve began, at each of these
+    int                 predicted    = 0;
+    bool                has_momentum = false; ///< whether a correction had momentum
+    std::vector<double> history;              ///< ||b - A x||_2 before each correction, and at the end
+    std::vector<double> history_seconds;      ///< the wall time since the solve began, at each of these
 
     bool converged() const { return reason == RefinementReason::converged; }
   };

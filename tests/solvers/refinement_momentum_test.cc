@@ -212,6 +212,7 @@ namespace leopard
       const auto    solver      = stored ? make_refinement<float>(make_hierarchy(A, 3), o, options) : make_refinement<float>(A, 3, o, options);
       const Vector  b           = random_vector(A.n_rows(), 12);
       const Refined solution    = refined(*solver, b);
+      EXPECT_EQ(solution.result.has_momentum, momentum);
       if (tolerance > 0.)
         {
           EXPECT_TRUE(solution.result.converged()) << to_string(solution.result.reason);
