@@ -16,7 +16,9 @@ namespace leopard
     const double      most_direct_step = task.dimension == 2 ? 2500. : 1000.; // where a step costs as much as by amg field after field
     const double      most_coupled     = task.dimension == 2 ? 30e3 : 15e3;   // where that does not converge
     const bool        is_small         = task.n_unknowns > 0. && task.n_unknowns <= most_direct;
-    const bool        on_device        = task.backend == "cuda";
+    const bool        on_device        = task.backend == "cuda" || task.n_gpus > 1;
+    const std::string of_gpus =
+      ", and 'Linear solver/GPUs' is " + std::to_string(task.n_gpus) + ", with which there is no multigrid, aggregation or amg";
     if (task.preconditioner != "none")
       return {krylov, task.preconditioner, matrix + ", and the preconditioner is given"};
     if (task.in_time && task.quasi_stationary > 1 && !on_device && task.n_unknowns > 0. && task.n_unknowns <= most_coupled)
@@ -31,6 +33,8 @@ namespace leopard
       return task.n_unknowns > 0. && task.n_unknowns <= most_direct_step
                ? SolverChoice{"direct", "none", "steps become so long that their systems are indefinite, and the mesh is small"}
                : SolverChoice{krylov, "amg", "steps become so long that relaxations stagnate"};
+    if (task.in_time && task.has_newton && task.long_steps && task.n_gpus > 1)
+      return {krylov, "ilu", "steps become so long that relaxations stagnate" + of_gpus};
     if (task.in_time && task.has_newton && task.long_steps)
       return {krylov, "aggregation", "steps become so long that relaxations stagnate, and the backend is cuda, where amg does not run"};
     if (task.in_time && task.has_newton && task.consistent_mass)
@@ -40,6 +44,10 @@ namespace leopard
                              : SolverChoice{krylov, "chebyshev", "the matrix of a step is symmetric, with the mass on its diagonal"};
     if (task.is_singular)
       return {krylov, "multigrid", "the solution is determined up to a constant, which multigrid keeps out"};
+    if (task.n_gpus > 1)
+      return {krylov,
+              task.may_be_indefinite ? "ilu" : "chebyshev",
+              matrix + (task.may_be_indefinite ? ", which the reaction may make indefinite" : "") + of_gpus};
     if (task.may_be_indefinite && is_small && !on_device)
       return {"direct", "none", "the reaction may make the matrix indefinite, and the mesh is small"};
     if (task.has_even_levels && !task.may_be_indefinite)

@@ -24,6 +24,7 @@ namespace leopard
     double      n_unknowns        = 0.;     ///< about; 0: not known
     std::string preconditioner    = "none"; ///< what the user asks for
     std::string backend           = "automatic";
+    int         n_gpus            = 1; ///< more: what each can do with its own rows
   };
 
   struct SolverChoice
@@ -48,9 +49,11 @@ namespace leopard
    *   | steps in time, explicit reaction                    | cg, chebyshev            | symmetric; short steps need few iterations and no levels |
    *   | the same, general loop, error-controlled: small; else | direct; gmres, amg | long steps are indefinite systems; others stagnate |
    *   | the same with cuda                                  | gmres, aggregation       | the same; amg and direct do not run there                |
+   *   | the same on several GPUs                            | gmres, ilu               | aggregation has one GPU                                  |
    *   | steps in time, Newton's method, consistent mass     | gmres, ssor; with cuda chebyshev | they bear it, relaxations do not                 |
    *   | steps in time, Newton's method                      | gmres, async             | the same, not symmetric                                  |
-   *   | determined up to a constant                         | cg, multigrid            | the only one that keeps the mean out                     |
+   *   | determined up to a constant                         | cg, multigrid            | the only one that keeps the mean out; not on several GPUs |
+   *   | several GPUs: may be indefinite; else               | gmres, ilu; cg or gmres, chebyshev | no multigrid, aggregation or amg there         |
    *   | small, may be indefinite                            | direct                   | nothing else is safe                                     |
    *   | levels that suit; with cuda wherever there are any  | cg or gmres, multigrid   | 4 to 8 iterations on every mesh                          |
    *   | cuda, no levels                                     | cg or gmres, aggregation | amg does not run there                                   |

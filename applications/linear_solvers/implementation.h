@@ -116,6 +116,9 @@ namespace leopard
                                       const LinearSolverParameters &parameters,
                                       const std::string            &more);
 
+  /** The residual of a Krylov method is not finite. @throws ConvergenceFailure, always. */
+  [[noreturn]] void throw_breakdown(const LinearSolverParameters &parameters);
+
   /** What a relaxation of A that solves or preconditions is made with. @param blocks referred to. Collective. */
   MethodOptions method_options(const LinearSolverParameters &parameters,
                                const ChosenOmega            &omega,
@@ -138,6 +141,9 @@ namespace leopard
     const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation> make_device_krylov_solver(
     const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
+  /** With parameters.n_gpus parts of one rank's rows. @throws Error. */
+  std::unique_ptr<LinearSolver::Implementation>
+  make_krylov_on_gpus(const LinearSolverParameters &parameters, const HostMatrix &A, const LevelSource *levels, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation>
   make_multigrid_solver(const LinearSolverParameters &parameters, const HostMatrix &A, LevelSource &levels, MPI_Comm comm);
   /** A relaxation, a Krylov method or multigrid as the inner solver of an iterative refinement. */

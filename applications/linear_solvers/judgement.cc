@@ -118,7 +118,7 @@ namespace leopard
     if (!is_indefinite && (suited.method.empty() || is(suited.method, suited.preconditioner)))
       {
         const bool        on_device = parameters.backend == "cuda";
-        const std::string strong    = on_device ? "aggregation" : "amg";
+        const std::string strong    = parameters.n_gpus > 1 ? (krylov == "cg" ? "ic" : "ilu") : on_device ? "aggregation" : "amg";
         take(krylov, parameters.preconditioner != strong ? strong : on_device ? "chebyshev" : "ssor");
       }
     if ((verdict != Verdict::slow || is_indefinite) && suited.method != "direct" && parameters.backend != "cuda")
@@ -127,6 +127,8 @@ namespace leopard
       add("'Linear solver/Schedule' = synchronous with 'Local iterations' = 1, for which tau is");
     if (parameters.is_relaxation() && parameters.omega > 1.)
       add("'Linear solver/Omega' = 1");
+    if (parameters.n_gpus > 1)
+      add("'Linear solver/GPUs' = 1, or mpirun with a rank for each GPU, which have multigrid");
     add(more);
     if (verdict == Verdict::slow && needed > progress.n_iterations && std::isfinite(needed))
       add("a larger 'Linear solver/Max iterations', if you can wait");

@@ -29,6 +29,16 @@ namespace leopard
 {
   using namespace dealii;
 
+  void throw_breakdown(const LinearSolverParameters &parameters)
+  {
+    Progress progress;
+    progress.last = std::numeric_limits<double>::quiet_NaN();
+    throw ConvergenceFailure(
+      "the linear solver " + parameters.method + " with the preconditioner " + parameters.preconditioner +
+      " broke down: its residual is not finite\n  to try: " +
+      advice(progress, parameters, parameters.method == "cg" ? "gmres, as cg needs a symmetric positive definite matrix" : "a smaller time step"));
+  }
+
   namespace
   {
     /**
@@ -138,16 +148,6 @@ namespace leopard
           again                     = first && done && !result.converged && std::isfinite(result.final_residual) && most > 0;
         }
       return result;
-    }
-
-    [[noreturn]] void throw_breakdown(const LinearSolverParameters &parameters)
-    {
-      Progress progress;
-      progress.last = std::numeric_limits<double>::quiet_NaN();
-      throw ConvergenceFailure(
-        "the linear solver " + parameters.method + " with the preconditioner " + parameters.preconditioner +
-        " broke down: its residual is not finite\n  to try: " +
-        advice(progress, parameters, parameters.method == "cg" ? "gmres, as cg needs a symmetric positive definite matrix" : "a smaller time step"));
     }
 
     std::string krylov_description(const LinearSolverParameters  &parameters,

@@ -206,14 +206,18 @@ namespace leopard
     prm.declare_entry("GPUs",
                       "1",
                       Integer(1, 64),
-                      "async as solver, backend cuda, one rank, general time loop: so many GPUs share out the rows, those from number Device on (-1: "
-                      "from 0). 1: one GPU, or one a rank. Dimensionless.");
-    prm.declare_entry("GPU exchange",
-                      "halo",
-                      Selection("halo|waiting halo|amc|dc|dk"),
-                      "With several GPUs: how they get one another's values. halo: kernels write new ones to the GPUs that need them; waiting halo: "
-                      "and all wait for them after each global iteration; amc: all of x is copied by way of host memory; dc: from and to the first "
-                      "GPU; dk: x is read and written on the first GPU.");
+                      "Backend cuda, one rank, double precision, general time loop: so many GPUs share out the rows, those from number Device on "
+                      "(-1: from 0), of async as solver, and of cg and gmres with the preconditioners none, " +
+                        joined(method_names(as_preconditioner, Backend::cuda)) +
+                        ", ilu and ic, which each GPU makes of its own rows. The method automatic takes one of these, as the log says. 1: one GPU, "
+                        "or one a rank. Dimensionless.");
+    prm.declare_entry(
+      "GPU exchange",
+      "halo",
+      Selection("halo|waiting halo|amc|dc|dk"),
+      "With several GPUs, async as solver: how they get one another's values. halo: kernels write new ones to the GPUs that need them; waiting halo: "
+      "and all wait for them after each global iteration; amc: all of x is copied by way of host memory; dc: from and to the first "
+      "GPU; dk: x is read and written on the first GPU.");
     prm.declare_entry(
       "Waiting",
       "spin",
@@ -291,6 +295,7 @@ namespace leopard
   void LinearSolverParameters::choose(SolverTask task)
   {
     task.backend             = backend;
+    task.n_gpus              = n_gpus;
     const std::string wanted = preconditioner;
     task.preconditioner      = "none";
     suited                   = choose_method(task);
@@ -423,7 +428,7 @@ namespace leopard
     const device::DeviceInfo gpu = device::info(device);
     gpus                         = gpus_of_ranks(true, kind_of(gpu), comm);
     return "backend cuda: " + gpu.name + (waiting == "block" ? ", the host sleeps while it works" : "") +
-           (n_gpus == 1 ? "" : ", and " + std::to_string(n_gpus - 1) + " more, exchange " + gpu_exchange);
+           (n_gpus == 1 ? "" : ", and " + std::to_string(n_gpus - 1) + " more" + (is_krylov() ? "" : ", exchange " + gpu_exchange));
   }
 
   std::vector<std::string> LinearSolverParameters::remarks_on_gpus() const
@@ -461,6 +466,8 @@ namespace leopard
       implementation = make_relaxation_solver(parameters, A, levels, comm);
     else if (parameters.method == "direct")
       implementation = make_direct_solver(A);
+    else if (parameters.n_gpus > 1)
+      implementation = make_krylov_on_gpus(parameters, A, levels, comm);
     else if (parameters.backend == "cuda")
       implementation = make_device_krylov_solver(parameters, A, n_components, levels, comm);
     else

@@ -53,7 +53,7 @@ namespace leopard
     int                 restart                   = 50;     ///< GMRES basis vectors
     int                 preconditioner_iterations = 2;      ///< global iterations of async as preconditioner
     int                 device                    = -1;     ///< GPU number; -1: ranks of a node share them in turn
-    int                 n_gpus                    = 1;      ///< of one rank
+    int                 n_gpus                    = 1;      ///< of one rank, see shares_out_rows()
     int                 runs_at_a_time            = 1;      ///< that share host or GPU: those of a sweep
     std::string         gpu_exchange              = "halo"; ///< between them: of gpu_exchanges, or waiting halo
     std::string         waiting                   = "spin"; ///< for the GPU; or block
@@ -115,6 +115,11 @@ namespace leopard
     bool              uses_aggregation() const { return is_krylov() && preconditioner == "aggregation"; }
     bool              has_smoother() const { return uses_multigrid() || uses_aggregation(); } ///< on the levels of either
     IncompleteOptions incomplete_options() const;
+    /**
+     * Whether several GPUs of a rank can share out its rows: of async alone, or of a Krylov method, see
+     * krylov_on_gpus.cc.
+     */
+    bool shares_out_rows() const;
     /** Of n_gpus from `device` on. */
     SeveralGpusOptions several_gpus() const;
     bool               uses_block_async() const

@@ -5,6 +5,7 @@
 #include <applications/base/log.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/words.h>
+#include <solvers/krylov/fgmres.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/patterns.h>
@@ -142,23 +143,39 @@ namespace leopard
       }
   }
 
+  bool LinearSolverParameters::shares_out_rows() const
+  {
+    if (is_krylov())
+      return preconditioner == "none" || has_factors() || (relaxation() != nullptr && relaxation()->runs_on(Backend::cuda, as_preconditioner));
+    return is_relaxation() && relaxation() != nullptr && relaxation()->has_blocks && !relaxation()->corrects;
+  }
+
   void LinearSolverParameters::check_gpus() const
   {
     if (n_gpus == 1)
       return;
     const std::string several = "'Linear solver/GPUs' is " + std::to_string(n_gpus) + ", but ";
-    if (!is_relaxation() || !relaxation()->has_blocks || relaxation()->corrects)
+    if (!shares_out_rows())
       throw Error(several + "the linear solver is " + (automatic ? choice() : name()) +
-                  "\n  expected: 'Linear solver/Method' = async, or one GPU; for other methods mpirun with a rank for each GPU");
+                  "\n  expected: 'Linear solver/Method' = async, or cg or gmres with the preconditioner none, " +
+                  joined(method_names(as_preconditioner, Backend::cuda)) +
+                  ", ilu or ic, which each GPU makes of its own rows; or one GPU; for other methods mpirun with a rank for each GPU");
     if (precision != "double")
       throw Error(several + "'Linear solver/Precision' is " + precision + "\n  expected: double, or one GPU");
     if (backend != "automatic" && backend != "cuda")
       throw Error(several + "'Linear solver/Backend' is " + backend + "\n  expected: automatic or cuda, or one GPU");
-    BlockAsyncOptions options = block_async;
-    options.backend           = Backend::cuda;
+    if (const std::string reason = why_not_on_device(); is_krylov() && !reason.empty())
+      throw Error(several + reason);
+    BlockAsyncOptions async = block_async;
+    async.backend           = Backend::cuda;
+    FgmresOptions gmres;
+    gmres.restart = method == "gmres" ? restart : gmres.restart;
     try
       {
-        several_gpus().validate(options);
+        if (is_krylov())
+          gmres.validate();
+        else
+          several_gpus().validate(async);
       }
     catch (const InvalidInput &error)
       {

@@ -199,21 +199,29 @@ namespace leopard::entry_rows
       return r.fused ? "" : of_overlap(r, entry);
     }
 
-    /** They share out the rows of async as a solver. */
-    std::string of_gpus(const Run &r, const std::string &entry)
+    std::string of_async_alone(const Run &r, const std::string &entry)
     {
       return first(of_blocks(r, entry), if_(!r.parameters.linear_solver.is_relaxation(), is(r, "Linear solver/Method")));
+    }
+
+    std::string of_gpus(const Run &r, const std::string &entry)
+    {
+      const LinearSolverParameters &solver = r.parameters.linear_solver;
+      if (solver.automatic) // the choice depends on them
+        return of_solver(r, entry);
+      return first(of_general_solver(r, entry),
+                   if_(!solver.shares_out_rows(), is(r, solver.is_krylov() ? "Linear solver/Preconditioner" : "Linear solver/Method")));
     }
 
     /** The fused time loop is not taken where options are to be found by measuring. */
     std::string of_tuning(const Run &r, const std::string &entry)
     {
-      return r.fused ? "" : of_gpus(r, entry);
+      return r.fused ? "" : of_async_alone(r, entry);
     }
 
     std::string of_gpu_exchange(const Run &r, const std::string &entry)
     {
-      return first(of_gpus(r, entry), if_(r.parameters.linear_solver.n_gpus == 1, is(r, "Linear solver/GPUs")));
+      return first(of_async_alone(r, entry), if_(r.parameters.linear_solver.n_gpus == 1, is(r, "Linear solver/GPUs")));
     }
 
     std::string of_seed(const Run &r, const std::string &entry)

@@ -24,7 +24,6 @@ namespace leopard::command_line
     if (!is_async)
       {
         refuse(a, {"--exchange", "--wait"}, words_of_method(a), "it with --method async; other methods wait for the values of other GPUs");
-        refuse(a, {"--max-seconds"}, "--gpus and " + words_of_method(a), "--max-iterations, as the clocks of GPUs may differ; or --method async");
         refuse(a, {"--block-unknowns", "--near-null-space"}, "--gpus", "neither, as levels are made of nodes, and multigrid has one GPU here");
       }
     if (a.backend == "host" || a.backend == "reference")

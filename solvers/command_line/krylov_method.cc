@@ -32,10 +32,8 @@ namespace leopard::command_line
   } // namespace
 
   KrylovMethod::KrylovMethod(
-    Make make_, const StoppingCriteria &criteria, const std::string &preconditioner, std::vector<double> null_space_, double start, bool fixed_)
-    : make(std::move(make_))
-    , made_for(criteria)
-    , krylov(make(made_for))
+    std::unique_ptr<KrylovSolver<double>> krylov_, const std::string &preconditioner, std::vector<double> null_space_, double start, bool fixed_)
+    : krylov(std::move(krylov_))
     , title(krylov->name() + (preconditioner.empty() ? "" : " with " + preconditioner))
     , about("set up in " + short_text(now() - start, 2) + " s")
     , null_space(std::move(null_space_))
@@ -46,14 +44,13 @@ namespace leopard::command_line
   SolveResult KrylovMethod::solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log)
   {
     const double start = now();
-    if (criteria.relative_tolerance != made_for.relative_tolerance || criteria.max_seconds != made_for.max_seconds)
-      {
-        made_for.relative_tolerance = criteria.relative_tolerance;
-        made_for.max_seconds        = criteria.max_seconds;
-        krylov                      = make(made_for);
-      }
+    KrylovLimits limits;
+    limits.tolerance      = criteria.relative_tolerance;
+    limits.max_iterations = criteria.max_iterations;
+    limits.max_seconds    = criteria.max_seconds;
     x.assign(b.size(), 0.);
-    const KrylovResult found = with_vectors(krylov->memory_space(), b, x, [&](double *x_, const double *b_) { return krylov->solve(x_, b_); });
+    const KrylovResult found =
+      with_vectors(krylov->memory_space(), b, x, [&](double *x_, const double *b_) { return krylov->solve(x_, b_, limits); });
     take_out(null_space, x);
     SolveResult result;
     result.seconds      = now() - start;

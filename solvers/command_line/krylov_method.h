@@ -4,7 +4,6 @@
 #include "../krylov/krylov.h"
 #include "precision.h"
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,15 +14,13 @@ namespace leopard::command_line
   class KrylovMethod : public Solver
   {
   public:
-    using Make = std::function<std::unique_ptr<KrylovSolver<double>>(const StoppingCriteria &criteria)>;
-
     /**
-     * @param make the method with a preconditioner that exists. @param preconditioner its name; empty: none. @param
-     * null_space what is taken out of solutions, see take_out(). @param start of the set-up, see now(). @param fixed
-     * whether results are equal in all runs.
+     * @param krylov_ that keeps its history. @param preconditioner its name; empty: none. @param null_space what is
+     * taken out of solutions, see take_out(). @param start of the set-up, see now(). @param fixed whether results are
+     * equal in all runs.
      */
     KrylovMethod(
-      Make make, const StoppingCriteria &criteria, const std::string &preconditioner, std::vector<double> null_space, double start, bool fixed);
+      std::unique_ptr<KrylovSolver<double>> krylov_, const std::string &preconditioner, std::vector<double> null_space, double start, bool fixed);
 
     std::string name() const override { return title; }
     std::string description() const override { return about; }
@@ -35,12 +32,10 @@ namespace leopard::command_line
     SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) override;
 
   private:
-    const Make                            make;
-    StoppingCriteria                      made_for; ///< tolerance and time that krylov has
-    std::unique_ptr<KrylovSolver<double>> krylov;
-    const std::string                     title, about;
-    const std::vector<double>             null_space;
-    const bool                            fixed;
-    bool                                  is_indefinite = false;
+    const std::unique_ptr<KrylovSolver<double>> krylov;
+    const std::string                           title, about;
+    const std::vector<double>                   null_space;
+    const bool                                  fixed;
+    bool                                        is_indefinite = false;
   };
 } // namespace leopard::command_line

@@ -425,9 +425,9 @@ namespace leopard::command_line
         Arguments of_part = a;
         if (!a.async.block_offsets.empty())
           of_part.async.block_offsets = block_offsets_of(part, a.async.block_offsets);
-        auto M = make_one_level<Number>(own, of_part, Backend::cuda, rank == 0 ? log : quiet);
+        PartPreconditioner<Number> M = {make_one_level<Number>(own, of_part, Backend::cuda, rank == 0 ? log : quiet), nullptr};
         if (rank == 0)
-          *found = about(M);
+          *found = about(M.preconditioner);
         return M;
       };
       auto krylov = a.method_name == "cg" ? make_cg<Number>(A, CgOptions{options}, parts, make)
@@ -473,22 +473,6 @@ namespace leopard::command_line
       return make_mixed(make_outer_system<float>(A, low.scale, around, a.async.n_threads), make_inner_solver(std::move(krylov)), method);
     }
 
-    std::unique_ptr<Solver>
-    make_krylov_method_on_gpus(const CrsMatrix<double> &A, const Arguments &a, KrylovOptions options, double start, const Log &log)
-    {
-      AboutPreconditioner of;
-      options.tolerance = a.criteria.relative_tolerance;
-      auto       first  = std::make_shared<std::unique_ptr<KrylovSolver<double>>>(make_krylov_on_gpus<double>(A, a, options, log, of));
-      const auto make   = [=, &A, tolerance = options.tolerance](const StoppingCriteria &criteria) mutable {
-        if (*first != nullptr && criteria.relative_tolerance == tolerance)
-          return std::move(*first);
-        AboutPreconditioner same;
-        options.tolerance = criteria.relative_tolerance;
-        return make_krylov_on_gpus<double>(A, a, options, log, same);
-      };
-      return std::make_unique<KrylovMethod>(make, a.criteria, of.name, std::vector<double>(), start, !has_racing_sweeps(a) && of.is_fixed_linear_map);
-    }
-
     std::unique_ptr<Solver> make_krylov_method(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
       if (a.precision == Precision::mixed && !a.has_multigrid())
@@ -499,18 +483,19 @@ namespace leopard::command_line
       options.n_threads      = a.async.n_threads;
       options.max_iterations = a.criteria.max_iterations;
       options.keep_history   = true;
+      OfPreconditioner                      of;
+      AboutPreconditioner                   found;
+      std::unique_ptr<KrylovSolver<double>> krylov;
       if (a.n_gpus > 0)
-        return make_krylov_method_on_gpus(A, a, options, start, log);
-      OfPreconditioner                              of;
-      const std::shared_ptr<Preconditioner<double>> M    = make_preconditioner_of(A, a, backend, log, of);
-      const auto                                    make = [=, &A, on_device = of.matrix](const StoppingCriteria &criteria) mutable {
-        options.tolerance   = criteria.relative_tolerance;
-        options.max_seconds = criteria.max_seconds;
-        return on_device.n_rows > 0 ? make_krylov<double>(on_device, a, options, M) : make_krylov<double>(A, a, options, M);
-      };
-      const AboutPreconditioner found = about(M);
+        krylov = make_krylov_on_gpus<double>(A, a, options, log, found);
+      else
+        {
+          const std::shared_ptr<Preconditioner<double>> M = make_preconditioner_of(A, a, backend, log, of);
+          krylov = of.matrix.n_rows > 0 ? make_krylov<double>(of.matrix, a, options, M) : make_krylov<double>(A, a, options, M);
+          found  = about(M);
+        }
       return std::make_unique<KrylovMethod>(
-        make, a.criteria, found.name, std::move(of.null_space), start, !has_racing_sweeps(a) && found.is_fixed_linear_map);
+        std::move(krylov), found.name, std::move(of.null_space), start, !has_racing_sweeps(a) && found.is_fixed_linear_map);
     }
   } // namespace
 

@@ -47,29 +47,30 @@ namespace leopard
     }
 
     /**
-     * e += alpha p, r -= alpha q; parts of r . r. With alpha = 0 the direction, which may be no number, is not read.
+     * e += alpha p, r -= alpha q; parts of r . r, and of how many ranks are late. With alpha = 0 the direction, which
+     * may be no number, is not read.
      */
     template <typename Number>
     __global__ void __launch_bounds__(krylov_threads)
       follow_direction(int n, const Number *p, const Number *q, Number *e, Number *r, const CgState *state, double *parts)
     {
-      const Number alpha  = static_cast<Number>(state->alpha);
-      double       sum[1] = {0.};
+      const Number alpha   = static_cast<Number>(state->alpha);
+      double       sums[2] = {0., late_here(*state)};
       if (alpha != Number(0))
         for_entries(n, [&](long i) {
           const Number r_i = r[i] - alpha * q[i];
           e[i] += alpha * p[i];
           r[i] = r_i;
-          sum[0] += static_cast<double>(r_i) * static_cast<double>(r_i);
+          sums[0] += static_cast<double>(r_i) * static_cast<double>(r_i);
         });
-      write_part<Addition>(sum, parts, 1);
+      write_part<Addition>(sums, parts, 2);
     }
 
     __global__ void __launch_bounds__(krylov_threads)
       count_step(CgState *state, const double *parts, int n_parts, cudaGraphConditionalHandle more, cudaGraphConditionalHandle checking)
     {
-      with_merged<Addition, 1>(parts, n_parts, [&](const double *sum) {
-        state->count_step(sum[0]);
+      with_merged<Addition, 2>(parts, n_parts, [&](const double *sums) {
+        state->count_step(sums[0], sums[1]);
         set_conditions(*state, more, checking);
       });
     }
@@ -116,7 +117,7 @@ namespace leopard
         Base::template put_together<Addition>(1);
         find_step<<<1, krylov_threads>>>(state.data(), Base::summed(), Base::n_summed());
         follow_direction<<<n_blocks, krylov_threads>>>(n, p.data(), q.data(), e.data(), r.data(), state.data(), parts.data());
-        Base::template put_together<Addition>(1);
+        Base::template put_together<Addition>(2);
         count_step<<<1, krylov_threads>>>(state.data(), Base::summed(), Base::n_summed(), more, checking);
       }
 

@@ -52,15 +52,17 @@ namespace leopard
         if (state.checking)
           return;
         const Number alpha = static_cast<Number>(state.alpha);
-        this->sum_over(1, sums, [&](long begin, long end, double *part) {
+        sums[1]            = 0.;
+        this->sum_over(this->n_last_sums(), sums, [&](long begin, long end, double *part) {
           for (long i = begin; i < end; ++i)
             {
               e[i] += alpha * p[i];
               r[i] -= alpha * q[i];
             }
           part[0] = product_over_range(r.data(), r.data(), begin, end);
+          part[1] = this->late_in(begin);
         });
-        state.count_step(sums[0]);
+        state.count_step(sums[0], sums[1]);
       }
 
       using HostKrylov<Number>::preconditioner;

@@ -39,29 +39,29 @@ namespace leopard
         components(*state, second)[i] = sum;
     }
 
-    /** w less its components; parts of w . w. */
+    /** w less its components; parts of w . w, and of how many ranks are late. */
     template <typename Number>
     __global__ void __launch_bounds__(krylov_threads)
       subtract_components(int n, Number *w, const Number *basis, const FgmresState *state, bool second, double *parts)
     {
-      const double *h      = components(*state, second);
-      const int     j      = state->column;
-      double        sum[1] = {0.};
+      const double *h       = components(*state, second);
+      const int     j       = state->column;
+      double        sums[2] = {0., late_here(*state)};
       for_entries(n, [&](long i) {
         Number w_i = w[i];
         for (int l = 0; l <= j; ++l)
           w_i -= static_cast<Number>(h[l]) * basis[static_cast<std::size_t>(l) * n + i];
         w[i] = w_i;
-        sum[0] += static_cast<double>(w_i) * static_cast<double>(w_i);
+        sums[0] += static_cast<double>(w_i) * static_cast<double>(w_i);
       });
-      write_part<Addition>(sum, parts, 1);
+      write_part<Addition>(sums, parts, 2);
     }
 
     __global__ void __launch_bounds__(krylov_threads)
       rotate(FgmresState *state, const double *parts, int n_parts, cudaGraphConditionalHandle more, cudaGraphConditionalHandle checking)
     {
-      with_merged<Addition, 1>(parts, n_parts, [&](const double *sum) {
-        state->rotate(sum[0]);
+      with_merged<Addition, 2>(parts, n_parts, [&](const double *sums) {
+        state->rotate(sums[0], sums[1]);
         set_conditions(*state, more, checking);
       });
     }
@@ -138,7 +138,7 @@ namespace leopard
             sum_products<<<restart, krylov_threads>>>(state.data(), second, Base::summed(), Base::n_summed(), n_sums);
             subtract_components<<<n_blocks, krylov_threads>>>(n, q.data(), basis.data(), state.data(), second, parts.data());
           }
-        Base::template put_together<Addition>(1);
+        Base::template put_together<Addition>(2);
         rotate<<<1, krylov_threads>>>(state.data(), Base::summed(), Base::n_summed(), more, checking);
         add_to_basis<<<n_blocks, krylov_threads>>>(n, q.data(), v.data(), basis.data(), state.data());
       }

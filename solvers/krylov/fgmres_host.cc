@@ -42,9 +42,11 @@ namespace leopard
         preconditioner->apply(directions[j].data(), basis[j].data());
         this->multiply(w.data(), directions[j].data());
         find_components(state.components, w, j + 1);
-        subtract(w, state.components, j + 1);
+        double sums[2] = {0., 0.};
+        subtract(w, state.components, j + 1, 1, sums);
         find_components(state.remainders(), w, j + 1);
-        state.rotate(subtract(w, state.remainders(), j + 1));
+        subtract(w, state.remainders(), j + 1, this->n_last_sums(), sums);
+        state.rotate(sums[0], sums[1]);
         if (!state.checking)
           scale_into(w, w);
       }
@@ -71,11 +73,10 @@ namespace leopard
         });
       }
 
-      /** w less its components. @return its square. */
-      double subtract(std::vector<Number> &w, const double *components, int n)
+      /** w less its n components. @param sums receives its square and, if there are two, whether it is late. */
+      void subtract(std::vector<Number> &w, const double *components, int n, int n_sums, double *sums)
       {
-        double result = 0.;
-        this->sum_over(1, &result, [&](long begin, long end, double *part) {
+        this->sum_over(n_sums, sums, [&](long begin, long end, double *part) {
           for (int j = 0; j < n; ++j)
             {
               const Number h = static_cast<Number>(components[j]);
@@ -83,8 +84,8 @@ namespace leopard
                 w[i] -= h * basis[j][i];
             }
           part[0] = product_over_range(w.data(), w.data(), begin, end);
+          part[1] = this->late_in(begin);
         });
-        return result;
       }
 
       void scale_into(std::vector<Number> &v, const std::vector<Number> &w) const

@@ -107,7 +107,7 @@ namespace leopard
         if (!state->checking)
           {
             ++state->gcr.iteration;
-            state->count(std::sqrt(sums[0]));
+            state->count(std::sqrt(sums[0]), false);
           }
         set_conditions(*state, more, checking);
       });
@@ -139,6 +139,12 @@ namespace leopard
       std::string name() const override { return "GCR(" + std::to_string(n_directions) + ")"; }
 
     private:
+      void check_limits(const KrylovLimits &limits) const override
+      {
+        limits.validate();
+        refuse_clock(limits);
+      }
+
       void queue_step(cudaGraphConditionalHandle more, cudaGraphConditionalHandle checking) override
       {
         preconditioner->apply(z.data(), r.data());

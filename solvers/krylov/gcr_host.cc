@@ -21,6 +21,11 @@ namespace leopard
     private:
       KrylovState &scalars() override { return state; }
       void         begin() override {}
+      void         check_limits(const KrylovLimits &limits) const override
+      {
+        limits.validate();
+        refuse_clock(limits);
+      }
 
       /** All steps until the goal by GCR's own residual, or until it finds nothing any more. */
       void step() override

@@ -90,14 +90,19 @@ namespace leopard
     return "unknown";
   }
 
-  void KrylovOptions::validate() const
+  void KrylovLimits::validate() const
   {
-    require(n_threads >= 0, "n_threads", n_threads, "a number >= 0, where 0 stands for all of the machine's");
     const bool in_range = tolerance >= 0. && tolerance < 1.;
     require(in_range, "tolerance", tolerance, "a number >= 0 and < 1");
     require(absolute_tolerance >= 0. && std::isfinite(absolute_tolerance), "absolute_tolerance", absolute_tolerance, "a finite number >= 0");
     require(max_iterations >= 0, "max_iterations", max_iterations, "a number >= 0");
     require(max_seconds >= 0. && std::isfinite(max_seconds), "max_seconds", max_seconds, "a finite number >= 0, where 0 stands for no limit");
+  }
+
+  void KrylovOptions::validate() const
+  {
+    require(n_threads >= 0, "n_threads", n_threads, "a number >= 0, where 0 stands for all of the machine's");
+    KrylovLimits::validate();
   }
 
   void FgmresOptions::validate() const
@@ -106,11 +111,16 @@ namespace leopard
     require(restart >= 1 && restart <= 1000, "restart", restart, "a number from 1 to 1000");
   }
 
+  void refuse_clock(const KrylovLimits &limits)
+  {
+    require(limits.max_seconds == 0., "max_seconds", limits.max_seconds, "0, as GCR looks at no clock");
+  }
+
   void GcrOptions::validate() const
   {
     KrylovOptions::validate();
     require(n_directions >= 1 && n_directions <= 128, "n_directions", n_directions, "a number from 1 to 128");
-    require(max_seconds == 0., "max_seconds", max_seconds, "0, as GCR looks at no clock");
+    refuse_clock(*this);
     require(!keep_history, "keep_history", 1., "false, as GCR keeps none");
   }
 

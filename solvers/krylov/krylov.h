@@ -5,25 +5,31 @@
 #include "../matrix/crs_matrix.h"
 #include "preconditioner.h"
 
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace leopard
 {
-  /** What all Krylov methods are told. */
-  struct KrylovOptions
+  /** Where a solve ends. */
+  struct KrylovLimits
   {
-    /** reference: one thread; host: threads; cuda: a solve is one CUDA graph that loops by itself. */
-    Backend backend   = Backend::host;
-    int     n_threads = 0; ///< host backend; 0: as many as the machine has
-
     double tolerance = 1e-10; ///< converged for ||b - A x||_2 <= tolerance ||b||_2 (dimensionless); for b = 0 the first residual stands for ||b||
     double absolute_tolerance = 0.; ///< or for ||b - A x||_2 <= absolute_tolerance (units of b). Both 0: until it falls no more, or max_iterations
     int    max_iterations     = 1000;
-    double max_seconds        = 0.;    ///< wall time after which no further step is made; 0: no limit. Not of GCR
-    bool   keep_history       = false; ///< KrylovResult::history; on the device of the first 2^20 steps at most. Not of GCR
+    double max_seconds        = 0.; ///< wall time after which no further step is made; 0: no limit. Not of GCR
+
+    /** @throws InvalidInput naming the limit, what was found and what is expected. */
+    void validate() const;
+  };
+
+  /** What all Krylov methods are told; the limits are those of solves that are given no others. */
+  struct KrylovOptions : KrylovLimits
+  {
+    /** reference: one thread; host: threads; cuda: a solve is one CUDA graph that loops by itself. */
+    Backend backend      = Backend::host;
+    int     n_threads    = 0;     ///< host backend; 0: as many as the machine has
+    bool    keep_history = false; ///< KrylovResult::history; on the device of max_iterations and 2^20 steps at most. Not of GCR
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
@@ -76,18 +82,20 @@ namespace leopard
     virtual std::string name() const         = 0;
     virtual int         n_rows() const       = 0;
     virtual MemorySpace memory_space() const = 0;
+    /** Those of the options. */
+    virtual const KrylovLimits &limits() const = 0;
 
     /**
      * Solves A x = b from the x that is given. Allocates nothing but a history. On the device the host waits once, for
      * the result.
      * @param x, b n_rows() values in memory_space(). Where something on the way is not finite, x is that of the steps
-     * before, unless the correction itself has overflowed. @param most_iterations of this solve, >= 0, beside
-     * max_iterations: the smaller one counts.
-     * @throws DeviceError.
+     * before, unless the correction itself has overflowed. @param limits of this solve, instead of those of the
+     * options.
+     * @throws InvalidInput, DeviceError.
      */
-    virtual KrylovResult solve(Number *x, const Number *b, int most_iterations) = 0;
-    /** The same with max_iterations alone. */
-    KrylovResult solve(Number *x, const Number *b) { return solve(x, b, std::numeric_limits<int>::max()); }
+    virtual KrylovResult solve(Number *x, const Number *b, const KrylovLimits &limits) = 0;
+    /** The same with the limits of the options. */
+    KrylovResult solve(Number *x, const Number *b) { return solve(x, b, limits()); }
 
     /**
      * Takes new values for the pattern of A: one value an entry, host memory, in the order of the CrsMatrix. To be

@@ -44,16 +44,16 @@ namespace leopard
 
   // Kernels of one thread or one thread block, between kernels over vectors, whose thread blocks write parts of sums.
 
-  static __global__ void set_limit(int *limit, int most_iterations)
+  static __global__ void set_limits(KrylovLimits *limits, const __grid_constant__ KrylovLimits of_this)
   {
-    *limit = most_iterations;
+    *limits = of_this;
   }
 
-  /** @param limit of this solve. */
-  static __global__ void begin_solve(KrylovState *state, const __grid_constant__ KrylovState initial, const int *limit)
+  /** @param limits of this solve. */
+  static __global__ void begin_solve(KrylovState *state, const __grid_constant__ KrylovState initial, const KrylovLimits *limits)
   {
-    *state                = initial;
-    state->max_iterations = min(initial.max_iterations, *limit);
+    *state = initial;
+    state->set(*limits);
   }
 
   static __global__ void __launch_bounds__(krylov_threads) choose_scale(KrylovState *state, const double *parts, int n_parts)
@@ -70,6 +70,12 @@ namespace leopard
         state->begin();
       cudaGraphSetConditional(more, goes_on ? 1 : 0);
     });
+  }
+
+  /** What the calling thread adds to the number of ranks that are late: a rank asks once. */
+  __device__ inline double late_here(const KrylovState &state)
+  {
+    return blockIdx.x == 0 && threadIdx.x == 0 && state.is_late() ? 1. : 0.;
   }
 
   /** By the last kernel of a step. */
@@ -190,9 +196,12 @@ namespace leopard
       record();
     }
 
+    const KrylovLimits &limits() const override { return usual_limits; }
+
     using KrylovSolver<Number>::solve;
-    KrylovResult solve(Number *user_x, const Number *user_b, int most_iterations) override
+    KrylovResult solve(Number *user_x, const Number *user_b, const KrylovLimits &of_this) override
     {
+      check_limits(of_this);
       KrylovState result = initial;
       if (n == 0)
         {
@@ -202,7 +211,7 @@ namespace leopard
       const std::size_t n_bytes = n * sizeof(Number);
       device::copy_on_device(x.data(), user_x, n_bytes);
       device::copy_on_device(b.data(), user_b, n_bytes);
-      set_limit<<<1, 1>>>(limit.data(), most_iterations);
+      set_limits<<<1, 1>>>(solve_limits.data(), of_this);
       if (ranks.are_several()) // whose kernels wait for one another: on a GPU that they share no copy may wait before or behind these
         {
           device::wait();
@@ -245,9 +254,10 @@ namespace leopard
       , A(A_)
       , preconditioner(std::move(preconditioner_))
       , history(options.keep_history ? std::min(options.max_iterations, 1 << 20) : 0)
+      , usual_limits(options)
       , initial(initial_of(options, history))
       , state(std::vector<State>{state_})
-      , limit(1)
+      , solve_limits(1)
       , parts(static_cast<std::size_t>(n_blocks) * n_sums)
       , of_ranks(ranks.are_several() ? static_cast<std::size_t>(ranks.ranks->n_ranks()) * n_sums : 0)
       , x(zeros(n_with_ghosts))
@@ -274,6 +284,9 @@ namespace leopard
         device::set_zero(result.data(), n * sizeof(Number));
       return result;
     }
+
+    /** @throws InvalidInput. */
+    virtual void check_limits(const KrylovLimits &limits) const { limits.validate(); }
 
     /** Queues a step; its last kernel calls set_conditions(). */
     virtual void queue_step(cudaGraphConditionalHandle more, cudaGraphConditionalHandle checking) = 0;
@@ -330,7 +343,7 @@ namespace leopard
       const cudaGraph_t whole = graph.begin();
       const auto        more  = ConditionalGraph::new_condition(whole);
       cudaGraphNode_t   node  = ConditionalGraph::record(whole, nullptr, [&] {
-        begin_solve<<<1, 1>>>(common(), initial, limit.data());
+        begin_solve<<<1, 1>>>(common(), initial, solve_limits.data());
         update_ghosts(x.data());
         find_largest<<<n_blocks, krylov_threads>>>(A.view(), x.data(), b.data(), parts.data());
         put_together<LargestMagnitude>(1);
@@ -358,9 +371,10 @@ namespace leopard
     device::DeviceMatrix<Number>        A;
     const PreconditionerPointer<Number> preconditioner;
     device::Array<double>               history; ///< if it is kept, of max_iterations steps
+    const KrylovLimits                  usual_limits;
     const KrylovState                   initial;
     device::Array<State>                state;
-    device::Array<int>                  limit;           ///< of the iterations of a solve, beside that of the options
+    device::Array<KrylovLimits>         solve_limits;    ///< of the solve that goes on
     device::Array<double>               parts, of_ranks; ///< the latter of several ranks, n_sums each at most
     device::Array<Number>               x, b;
     device::Array<Number>               r, e; ///< residual and correction, in units of the scale; e is zero between solves

@@ -16,6 +16,9 @@ namespace leopard
   /** What is reported of a state at the end of a solve. */
   KrylovResult result_of(const KrylovState &state);
 
+  /** @throws InvalidInput for a limit of seconds, which GCR does not know. */
+  void refuse_clock(const KrylovLimits &limits);
+
   template <typename Number>
   using PreconditionerPointer = std::shared_ptr<Preconditioner<Number>>;
 

@@ -92,13 +92,16 @@ namespace leopard
     MemorySpace memory_space() const override { return MemorySpace::host; }
     void        update_values(const Number *values) override { std::copy_n(values, A.values.size(), A.values.begin()); }
 
+    const KrylovLimits &limits() const override { return usual_limits; }
+
     using KrylovSolver<Number>::solve;
-    KrylovResult solve(Number *x, const Number *b, int most_iterations) override
+    KrylovResult solve(Number *x, const Number *b, const KrylovLimits &of_this) override
     {
+      check_limits(of_this);
       const Stopwatch stopwatch;
       KrylovState    &state = scalars();
       state                 = initial;
-      state.max_iterations  = std::min(initial.max_iterations, most_iterations);
+      state.set(of_this);
       history.clear();
       history_seconds.clear();
       std::fill(e.begin(), e.end(), Number(0));
@@ -147,12 +150,15 @@ namespace leopard
       , r(A.n_rows)
       , e(A.n_rows)
       , ghosted(communication->has_ghosts() ? A.n_columns : 0)
+      , usual_limits(options)
       , initial(initial_state<Number>(options))
       , keeps_history(options.keep_history)
     {
     }
 
     virtual KrylovState &scalars() = 0;
+    /** @throws InvalidInput. */
+    virtual void check_limits(const KrylovLimits &limits) const { limits.validate(); }
     /** With r, which is the residual of x in units of the scale. */
     virtual void begin() = 0;
     /** Until scalars().checking, unless it is set by now. */
@@ -182,6 +188,11 @@ namespace leopard
       for (int q = 0; q < n_sums; ++q)
         result[q] = communication->sum(result[q]);
     }
+
+    /** How many numbers a method adds up at the end of a step: the second one is of is_late(). */
+    int n_last_sums() { return scalars().max_seconds > 0. ? 2 : 1; }
+    /** The second one, of the range that begins here; it is not asked for without a limit. */
+    double late_in(long begin) { return begin == 0 && scalars().is_late() ? 1. : 0.; }
 
     CrsMatrix<Number>                   A;
     const PreconditionerPointer<Number> preconditioner;
@@ -247,6 +258,7 @@ namespace leopard
     }
 
     Vector              ghosted; ///< see with_ghosts()
+    const KrylovLimits  usual_limits;
     const KrylovState   initial;
     const bool          keeps_history;
     std::vector<double> history;         ///< of the steps until now, with room for more
@@ -271,7 +283,6 @@ namespace leopard
     };
     options.validate();
     A.validate_entries();
-    require(!(options.max_seconds > 0.), "max_seconds is given, and their clocks may differ", "0, and max_iterations");
     const MemorySpace space = options.backend == Backend::cuda ? MemorySpace::device : MemorySpace::host;
     if (preconditioner != nullptr)
       {

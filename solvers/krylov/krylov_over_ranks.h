@@ -17,7 +17,8 @@ namespace leopard
    * @param A this rank's rows, columns from n_rows on are ghosts; copied. @param preconditioner of this rank's rows, in
    * the memory of the backend; null: none. @param communication of vectors with these ghosts. @param ranks of the
    * backend cuda: the same ranks, whose transport is queued and gathers two numbers a rank, for make_fgmres()
-   * restart + 1. @throws InvalidInput, on this rank alone, also for a limit of seconds, and on the device for no rows.
+   * restart + 1. A limit of seconds is over where it is by the clock of one rank. @throws InvalidInput, on this rank
+   * alone, on the device also for no rows.
    */
   template <typename Number>
   std::unique_ptr<KrylovSolver<Number>> make_cg(const CrsMatrix<Number>                     &A,

@@ -59,6 +59,17 @@ namespace leopard
     bool         checking  = false;                   ///< x and its residual are to be computed next, no further step is made
     bool         first     = true;                    ///< before the first check
 
+    LEOPARD_HOST_DEVICE void set(const KrylovLimits &limits)
+    {
+      tolerance          = limits.tolerance;
+      absolute_tolerance = limits.absolute_tolerance;
+      max_iterations     = limits.max_iterations;
+      max_seconds        = limits.max_seconds;
+    }
+
+    /** By the own clock, which several ranks have to agree on. */
+    LEOPARD_HOST_DEVICE bool is_late() const { return max_seconds > 0. && !(seconds_now() - start < max_seconds); }
+
     /** @param largest magnitude of an entry of b and b - A x. */
     LEOPARD_HOST_DEVICE void choose_scale(double largest)
     {
@@ -119,9 +130,9 @@ namespace leopard
 
     /**
      * After a step with this residual by the method's own recurrence, which falls on when that of x has long stopped:
-     * squares that underflow would be taken for signs of something else.
+     * squares that underflow would be taken for signs of something else. @param late whether the time is over.
      */
-    LEOPARD_HOST_DEVICE void count(double own_residual)
+    LEOPARD_HOST_DEVICE void count(double own_residual, bool late)
     {
       if (history != nullptr && iteration < history_size)
         history[iteration] = own_residual * scale;
@@ -133,7 +144,7 @@ namespace leopard
         finish(KrylovReason::stagnated);
       else if (iteration >= max_iterations)
         checking = true;
-      else if (max_seconds > 0. && !(seconds_now() - start < max_seconds))
+      else if (late)
         stop(KrylovReason::time_limit);
     }
 
@@ -150,11 +161,8 @@ namespace leopard
   KrylovState initial_state(const KrylovOptions &options)
   {
     KrylovState state;
-    state.tolerance          = options.tolerance;
-    state.absolute_tolerance = options.absolute_tolerance;
-    state.max_iterations     = options.max_iterations;
-    state.max_seconds        = options.max_seconds;
-    state.rounding           = 100. * static_cast<double>(std::numeric_limits<Number>::epsilon());
+    state.set(options);
+    state.rounding = 100. * static_cast<double>(std::numeric_limits<Number>::epsilon());
     return state;
   }
 
@@ -194,10 +202,11 @@ namespace leopard
         alpha = rz / curvature;
     }
 
-    LEOPARD_HOST_DEVICE void count_step(double residual_squared)
+    /** @param late of how many ranks is_late() holds. */
+    LEOPARD_HOST_DEVICE void count_step(double residual_squared, double late)
     {
       if (!checking)
-        count(std::sqrt(residual_squared));
+        count(std::sqrt(residual_squared), late > 0.);
     }
   };
 
@@ -229,8 +238,11 @@ namespace leopard
       inverse_norm = residual > 0. ? 1. / residual : 0.;
     }
 
-    /** A z is orthogonal to the basis. @param rest_squared the square of what is left of it. */
-    LEOPARD_HOST_DEVICE void rotate(double rest_squared)
+    /**
+     * A z is orthogonal to the basis. @param rest_squared the square of what is left of it. @param late of how many
+     * ranks is_late() holds.
+     */
+    LEOPARD_HOST_DEVICE void rotate(double rest_squared, double late)
     {
       double *const h       = triangle + column * restart;
       double        squares = rest_squared;
@@ -265,7 +277,7 @@ namespace leopard
       g[column + 1]  = -sine[column] * g[column];
       g[column] *= cosine[column];
       ++column;
-      count(std::abs(g[column]));
+      count(std::abs(g[column]), late > 0.);
       if (!checking && !(rest > rounding * whole))
         finish(KrylovReason::breakdown);
       if (column == restart)

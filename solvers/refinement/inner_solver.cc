@@ -177,7 +177,9 @@ namespace leopard
       int solve(Number *c, const Number *r, int n) override
       {
         set_zero(c, n_rows(), memory_space());
-        const KrylovResult result = krylov->solve(c, r, n);
+        KrylovLimits limits       = krylov->limits();
+        limits.max_iterations     = std::min(limits.max_iterations, n);
+        const KrylovResult result = krylov->solve(c, r, limits);
         residual                  = result.relative_residual;
         return result.n_iterations;
       }

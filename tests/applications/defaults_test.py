@@ -92,6 +92,19 @@ class Defaults(Program):
         error = self.leopard(TINY, "Time stepping/Engine=fused", "Linear solver/Method=direct", options=("--validate",), fails=True)
         self.assertIn("'Time stepping/Engine' is fused, but this time loop cannot be used here", error)
 
+    def test_several_gpus(self):
+        """What several GPUs of a rank cannot do is not chosen, as is said with the reason; where nothing is left it is refused."""
+        two = ["Linear solver/GPUs=2"]
+        laplace = self.write("laplace.prm", LAPLACE).name
+        said = self.valid([(laplace, two), (TINY, two), (TINY, [*two, "Time stepping/Step control=error-controlled"]), (laplace, [*two, "Linear solver/Preconditioner=ic"])])
+        for text, solver in zip(said, ("cg with the preconditioner chebyshev (automatic: the matrix is symmetric and positive definite, and 'Linear solver/GPUs' is 2, ",
+                                       "gmres with the preconditioner async (automatic: the matrix of a step is not symmetric",
+                                       "gmres with the preconditioner ilu (automatic: steps become so long that relaxations stagnate, and 'Linear solver/GPUs' is 2, ",
+                                       "cg with the preconditioner ic (automatic: the matrix is symmetric and positive definite, and the preconditioner is given")):
+            self.assertIn(solver, text)
+        self.invalid([(laplace, [*two, "Laplace/Boundary values="], "'Linear solver/GPUs' is 2, but the linear solver is cg with the preconditioner multigrid"),
+                      (laplace, [*two, "Linear solver/Preconditioner=amg"], "'Linear solver/GPUs' is 2, but the linear solver is cg with the preconditioner amg")])
+
     def test_a_preconditioner_alone(self):
         self.run_default(LAPLACE, "Linear solver/Preconditioner=ssor", solver=("cg", "ssor"), iterations=60)
 

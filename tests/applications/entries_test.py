@@ -37,9 +37,17 @@ class SolverEntries(Program):
             self.assertGreater(self.count(*chebyshev, *entries), 1.3 * self.count(*chebyshev, "Smallest eigenvalue=0.05", "Largest eigenvalue=2.1"))
 
     def test_several_gpus(self):
-        """Refused before anything is made: other methods than async, contradictions."""
+        """Refused before anything is made: methods that cannot share out rows, contradictions."""
         chosen = ["Method=async", "Preconditioner=none", "GPUs=2"]
-        for settings, says in ((["Method=cg"], ["'Linear solver/GPUs' is 2", "expected: 'Linear solver/Method' = async"]), (["Precision=mixed"], ["'Linear solver/Precision' is mixed"]),
+        cannot = ["'Linear solver/GPUs' is 2", "expected: 'Linear solver/Method' = async, or cg or gmres with the preconditioner none", "mpirun with a rank for each GPU"]
+        others = [[f"Method={method}"] for method in ("multigrid", "direct", "jacobi", "async-refinement")]
+        others += [["Method=cg", f"Preconditioner={preconditioner}"] for preconditioner in ("amg", "aggregation", "multigrid", "ssor")]
+        others += [["Method=automatic", "Preconditioner=amg"]]
+        for settings, says in (*((other, cannot) for other in others), (["Precision=mixed"], ["'Linear solver/Precision' is mixed"]),
+                               (["Method=cg", "Precision=mixed"], ["'Linear solver/GPUs' is 2", "'Linear solver/Precision' is mixed"]),
+                               (["Method=gmres", "Preconditioner=async", "Schedule=replay"], ["'Linear solver/GPUs' is 2", "replay runs on the host"]),
+                               (["Method=gmres", "Restart=1001"], ["'Linear solver/GPUs' is 2", "restart is 1001"]),
+                               (["Method=cg", "Backend=host"], ["'Linear solver/Backend' is host"]),
                                (["Backend=host"], ["'Linear solver/Backend' is host"]), (["Overlap=uniform"], ["overlap is given"]), (["Schedule=synchronous"], ["schedule is synchronous"]),
                                (["GPUs=65"], ["GPUs"])):
             error = self.leopard(HELMHOLTZ, *(f"Linear solver/{setting}" for setting in [*chosen, *settings]), fails=True)

@@ -62,6 +62,39 @@ class SeveralGpus(Program):
                 said = self.check("Linear solver/Backend=cuda", "Linear solver/GPUs=2", f"Linear solver/GPU exchange={exchange}")
                 self.assertIn(f"and 1 more, exchange {exchange}", said)
 
+    @unittest.skipIf(n_gpus() > 0, "a GPU here")
+    def test_without_a_gpu(self):
+        """Said before anything is written, with what is asked for and with what is chosen."""
+        for settings in (["Linear solver/Method=cg", "Linear solver/Preconditioner=ic"], ["Linear solver/Method=automatic"]):
+            said = self.leopard(self.write("square.prm", SQUARE), "Linear solver/GPUs=2", *settings, fails=True)
+            self.assertIn("'Linear solver/GPUs' is 2, but the backend is host (automatic: ", said)
+            self.assertIn("expected: GPUs, or one", said)
+        self.assertFalse((self.folder / "output").exists())
+
+    @unittest.skipIf(n_gpus() < 2, "needs two GPUs")
+    def test_krylov_methods(self):
+        """Each preconditioner that a GPU can make of its own rows; the exchange is not that of async."""
+        two = ["Linear solver/Backend=cuda", "Linear solver/GPUs=2", "Linear solver/Restart=100"]
+        for method in ("cg", "gmres"):
+            for preconditioner in ("none", "jacobi", "async", "chebyshev", "ilu", "ic"):
+                said = self.check(*two, f"Linear solver/Method={method}", f"Linear solver/Preconditioner={preconditioner}", "Linear solver/GPU exchange=dc")
+                self.assertIn("and 1 more", said)
+                self.assertIn(" on 2 GPUs", said)
+                self.assertIn("Linear solver/GPU exchange", [item["entry"] for item in self.run_json("square")["not_used"]])
+        said = self.check(*two, "Linear solver/Method=automatic")
+        self.assertIn("cg with the preconditioner chebyshev (automatic: ", said)
+        self.assertIn("'Linear solver/GPUs' is 2, with which there is no multigrid, aggregation or amg", said)
+
+    @unittest.skipIf(n_gpus() < 2, "needs two GPUs")
+    def test_time_steps(self):
+        """Newton's method in time steps, whose matrices change, ends with the fields that one GPU finds."""
+        ends = {}
+        for gpus in (1, 2):
+            self.leopard(TINY, "Linear solver/Backend=cuda", "Time stepping/Engine=general", "Linear solver/Method=gmres", "Linear solver/Preconditioner=async", f"Linear solver/GPUs={gpus}")
+            ends[gpus] = [self.column("tiny_turing", f"{measure} of u")[-1] for measure in ("minimum", "maximum", "mean")]
+        for one, two in zip(ends[1], ends[2]):
+            self.assertAlmostEqual(one, two, delta=1e-5)
+
     @unittest.skipIf(n_gpus() == 0, "no GPU here")
     def test_ranks_that_share_a_gpu(self):
         """One line says so, and the fused time loop is left to those that do not."""

@@ -265,7 +265,7 @@ namespace leopard
       const CrsMatrix<double> L = five_point_matrix(60, 60, 0.), A = product(L, L); // biharmonic
       const Vector            b(A.n_rows, 1.);
       const auto              iterations = [&](const std::shared_ptr<Preconditioner<double>> &preconditioner) {
-        return solved(*make_cg<double>(A, {{Backend::host, 1, 1e-8, 0., 20000}}, preconditioner), b).result.n_iterations;
+        return solved(*make_cg<double>(A, {{{1e-8, 0., 20000}, Backend::host, 1}}, preconditioner), b).result.n_iterations;
       };
       IncompleteOptions options;
       options.factors.kind = FactorKind::ic;

@@ -49,26 +49,28 @@ namespace leopard
 
     /** One iteration of a relaxation, or incomplete factors: all symmetric maps of symmetric matrices. */
     template <typename Number>
-    std::shared_ptr<Preconditioner<Number>> make_named(const std::string &name, const CrsMatrix<Number> &A, Backend backend)
+    PartPreconditioner<Number> make_named(const std::string &name, const CrsMatrix<Number> &A, Backend backend)
     {
       if (name == "none")
-        return nullptr;
+        return {};
       if (name == "ilu" || name == "ic")
         {
           IncompleteOptions options;
           options.factors.kind                 = name == "ic" ? FactorKind::ic : FactorKind::ilu;
           options.solves.block_async.backend   = backend;
           options.solves.block_async.n_threads = 1;
-          return make_incomplete_preconditioner<Number>(A, options);
+          const auto factors                   = make_incomplete_preconditioner<Number>(A, options);
+          return {factors, [factors](const Number *values) { factors->update_values(values); }};
         }
       BlockAsyncOptions blocks;
       blocks.schedule   = Schedule::synchronous;
       blocks.block_size = 64;
       blocks.n_threads  = 1;
       MethodOptions options;
-      options.backend     = backend;
-      options.block_async = &blocks;
-      return make_preconditioner<Number>(std::shared_ptr<Relaxation<Number>>(find_method(name, as_preconditioner).make(A, options)), 1);
+      options.backend                                      = backend;
+      options.block_async                                  = &blocks;
+      const std::shared_ptr<Relaxation<Number>> relaxation = find_method(name, as_preconditioner).make(A, options);
+      return {make_preconditioner<Number>(relaxation, 1), [relaxation](const Number *values) { relaxation->update_values(values); }};
     }
 
     template <typename Number>
@@ -86,7 +88,7 @@ namespace leopard
         , parts(row_parts(A, part_offsets(A, contiguous_blocks(n, 1), Vector(n_parts, 1.)), OtherRows::needed))
       {
         for (const RowPart &part : parts)
-          of_parts.push_back(make_named<double>(name, own_columns(rows_of(A, part)), Backend::host));
+          of_parts.push_back(make_named<double>(name, own_columns(rows_of(A, part)), Backend::host).preconditioner);
       }
       std::string name() const override { return "block Jacobi"; }
       int         n_rows() const override { return n; }
@@ -182,18 +184,100 @@ namespace leopard
       EXPECT_EQ(seen, (std::vector<std::pair<int, int>>{{0, 560}, {560, 610}, {610, 900}}));
     }
 
-    TEST_P(KrylovOfParts, NewValuesAndNewPreconditioners)
+    /** Preconditioners take new values, too, and are not made anew. */
+    TEST_P(KrylovOfParts, TakesNewValues)
     {
-      CrsMatrix<double> A       = five_point_matrix(30, 30, 0.1);
-      const Vector      b       = random_vector(A.n_rows, 4);
-      const auto        several = make_of_parts<double>("CG", A, options_for(GetParam()), parts_of(2), named<double>("ic", GetParam()));
-      expect_converged(A, solved(*several, b), b, 1e-10);
-      scale_edges(A, [](int i, int j) { return (i + j) % 3 == 0 ? 1000. : 1.; });
-      several->update_values(A.values.data());
-      const Solved found = solved(*several, b);
-      expect_converged(A, found, b, 1e-10);
-      const auto anew = make_of_parts<double>("CG", A, options_for(GetParam()), parts_of(2), named<double>("ic", GetParam()));
-      EXPECT_LE(std::abs(found.result.n_iterations - solved(*anew, b).result.n_iterations), 1);
+      for (const std::string method : {"CG", "FGMRES"})
+        for (const std::string name : {"none", "jacobi", "async", "ic"})
+          {
+            SCOPED_TRACE(method + " with " + name);
+            CrsMatrix<double> A = five_point_matrix(30, 30, 0.1);
+            const Vector      b = random_vector(A.n_rows, 4);
+            std::atomic<int>  n_made{0};
+            const auto        make = [&, backend = GetParam()](const CrsMatrix<double> &own, const RowPart        &/*part*/, int /*rank*/) {
+              ++n_made;
+              return make_named<double>(name, own, backend);
+            };
+            KrylovOptions options  = options_for(GetParam());
+            options.max_iterations = 100000;
+            const auto several     = make_of_parts<double>(method, A, options, parts_of(3), make);
+            expect_converged(A, solved(*several, b), b, 1e-10);
+            for (const double factor : {30., 1e-3})
+              {
+                scale_edges(A, [&](int i, int j) { return (i + j) % 3 == 0 ? factor : 1.; });
+                several->update_values(A.values.data());
+                const Solved found = solved(*several, b);
+                expect_converged(A, found, b, 1e-10);
+                const auto anew = make_of_parts<double>(method, A, options, parts_of(3), named<double>(name, GetParam()));
+                EXPECT_LE(std::abs(found.result.n_iterations - solved(*anew, b).result.n_iterations), 1);
+              }
+            EXPECT_EQ(n_made, 3);
+          }
+    }
+
+    /** Values that one part cannot take are told, with its rows, and nothing is solved until others come. */
+    TEST_P(KrylovOfParts, ValuesThatCannotBeTaken)
+    {
+      const CrsMatrix<double> A     = five_point_matrix(20, 20, 0.1);
+      const Vector            b     = random_vector(A.n_rows, 4);
+      const auto              parts = make_of_parts<double>("CG", A, options_for(GetParam()), parts_of(2), named<double>("jacobi", GetParam()));
+      Vector                  without_diagonal = A.values;
+      for (int p = A.row_offsets[399]; p < A.row_offsets[400]; ++p)
+        if (A.columns[p] == 399)
+          without_diagonal[p] = 0.;
+      for (int time = 0; time < 2; ++time)
+        {
+          try
+            {
+              parts->update_values(without_diagonal.data());
+              ADD_FAILURE() << "no error";
+            }
+          catch (const InvalidInput &error)
+            {
+              EXPECT_EQ(std::string(error.what()).find("rows 200 to 399, counted from the first of them: "), 0u) << error.what();
+            }
+          EXPECT_THROW(solved(*parts, b), Error);
+          parts->update_values(A.values.data());
+          expect_converged(A, solved(*parts, b), b, 1e-10);
+        }
+    }
+
+    /** Of one solve; a clock that one of them looks at ends all of them. */
+    TEST_P(KrylovOfParts, LimitsOfOneSolve)
+    {
+      const CrsMatrix<double> A = five_point_matrix(40, 40, 0.);
+      const Vector            b = random_vector(A.n_rows, 4);
+      for (const std::string method : {"CG", "FGMRES"})
+        for (const int n_parts : {1, 3})
+          {
+            SCOPED_TRACE(method + ", " + std::to_string(n_parts) + " parts");
+            const auto parts = make_of_parts<double>(method, A, options_for(GetParam()), parts_of(n_parts), named<double>("jacobi", GetParam()));
+            const auto with  = [&](double tolerance, int max_iterations, double max_seconds) {
+              Solved       found{{}, Vector(b.size(), 0.)};
+              KrylovLimits limits;
+              limits.tolerance      = tolerance;
+              limits.max_iterations = max_iterations;
+              limits.max_seconds    = max_seconds;
+              found.result          = parts->solve(found.x.data(), b.data(), limits);
+              EXPECT_NEAR(found.result.relative_residual, relative_residual(A, found.x, b), 1e-12);
+              return found.result;
+            };
+            EXPECT_EQ(with(1e-10, 7, 0.).reason, KrylovReason::maximum_iterations);
+            EXPECT_EQ(with(1e-10, 7, 0.).n_iterations, 7);
+            const KrylovResult rough = with(1e-2, 1000, 100.);
+            EXPECT_TRUE(rough.converged);
+            EXPECT_LT(rough.n_iterations, with(1e-10, 1000, 100.).n_iterations);
+            const KrylovResult late = with(1e-10, 1000, 1e-9);
+            EXPECT_EQ(late.reason, KrylovReason::time_limit);
+            EXPECT_EQ(late.n_iterations, 1);
+            EXPECT_THROW(with(std::nan(""), 1000, 0.), InvalidInput);
+            EXPECT_TRUE(with(1e-10, 1000, 0.).converged);
+            for (int k = 1; k <= 100; ++k) // it is over for one before it is for the others: none goes on alone
+              {
+                const KrylovReason reason = with(1e-10, 1000, 1e-5 * k).reason;
+                EXPECT_TRUE(reason == KrylovReason::time_limit || reason == KrylovReason::converged) << to_string(reason);
+              }
+          }
     }
 
     /** All ranks end for the reason that one of them has. */
@@ -304,7 +388,7 @@ namespace leopard
       refuses(A, KrylovOptions(), with(two, [](auto &p) { p.shares = {1., NAN}; }), "the share of a GPU is nan");
       refuses(A, KrylovOptions(), with(two, [](auto &p) { p.block_offsets = {0, 10, 20}; }), "block_offsets end with 20");
       refuses(A, KrylovOptions(), with(two, [](auto &p) { p.block_offsets = {0, 25}; }), "1 blocks is to be shared out to 2");
-      refuses(A, with(KrylovOptions(), [](auto &o) { o.max_seconds = 1.; }), two, "several parts: max_seconds");
+      refuses(A, with(KrylovOptions(), [](auto &o) { o.max_seconds = NAN; }), two, "max_seconds is nan");
       refuses(A, with(KrylovOptions(), [](auto &o) { o.tolerance = NAN; }), two, "tolerance is nan");
       refuses(with(A, [](auto &m) { m.n_columns = 30; }), KrylovOptions(), two, "30 columns");
       refuses(with(A, [](auto &m) { m.values[3] = NAN; }), KrylovOptions(), two, "");
@@ -361,7 +445,7 @@ namespace leopard
         for (int failing = 0; failing < 3; ++failing)
           {
             const auto make = [=](const CrsMatrix<double> &own, const RowPart & /*part*/, int rank) {
-              return std::make_shared<Throwing>(own.n_rows, rank == failing ? 5 : -1);
+              return PartPreconditioner<double>{std::make_shared<Throwing>(own.n_rows, rank == failing ? 5 : -1), nullptr};
             };
             const auto parts = make_of_parts<double>(method, A, options_for(Backend::host), parts_of(3), make);
             try
@@ -413,9 +497,6 @@ namespace leopard
       CrsMatrix<double> nothing;
       nothing.row_offsets = {0};
       EXPECT_NE(refusal(nothing, cuda, nullptr).find("no rows"), std::string::npos);
-      KrylovOptions in_time = host;
-      in_time.max_seconds   = 1.;
-      EXPECT_NE(refusal(A, in_time, nullptr).find("max_seconds"), std::string::npos);
     }
 
     TEST(TeamCommunication, GhostsAndSumsAreThoseOfAll)

@@ -226,20 +226,25 @@ namespace leopard
         }
   }
 
-  TEST_P(KrylovBackend, ASolveMayHaveALimitOfItsOwn)
+  TEST_P(KrylovBackend, ASolveMayHaveLimitsOfItsOwn)
   {
     const CrsMatrix<double> A = five_point_matrix(20, 20, 0.1);
     const Vector            b = random_vector(A.n_rows, 5);
     for (const std::string &method : all_methods)
       {
         KrylovOptions common;
-        common.backend                                      = GetParam();
-        const std::unique_ptr<KrylovSolver<double>> krylov  = make_krylov(method, A, common, 20);
-        const auto                                  limited = [&](int most) {
+        common.backend                                     = GetParam();
+        const std::unique_ptr<KrylovSolver<double>> krylov = make_krylov(method, A, common, 20);
+        const auto                                  with   = [&](const KrylovLimits &limits) {
           Solved solution{{}, Vector(b.size(), 0.)};
           call_with_numbers<double>(
-            krylov->memory_space(), solution.x, b, [&](double *to, const double *right) { solution.result = krylov->solve(to, right, most); });
+            krylov->memory_space(), solution.x, b, [&](double *to, const double *right) { solution.result = krylov->solve(to, right, limits); });
           return solution;
+        };
+        const auto limited = [&](int most) {
+          KrylovLimits limits   = krylov->limits();
+          limits.max_iterations = most;
+          return with(limits);
         };
         common.max_iterations = 7;
         const Solved of_seven = solved(*make_krylov(method, A, common, 20), b), cut_off = limited(7);
@@ -249,6 +254,37 @@ namespace leopard
         EXPECT_EQ(limited(0).result.n_iterations, 0) << method;
         expect_converged(A, solved(*krylov, b), b, common.tolerance); // the limit was that of one solve
         EXPECT_TRUE(limited(100000).result.converged) << method;
+
+        KrylovLimits limits       = krylov->limits();
+        limits.tolerance          = 1e-3;
+        const Solved roughly      = with(limits);
+        limits.tolerance          = 1e-12; // below that of the options
+        const Solved exactly      = with(limits);
+        limits.max_iterations     = 5000; // above theirs
+        limits.tolerance          = 0.;
+        limits.absolute_tolerance = 1e-6 * norm(b);
+        const Solved absolutely   = with(limits);
+        EXPECT_TRUE(roughly.result.converged && exactly.result.converged && absolutely.result.converged) << method;
+        EXPECT_GT(relative_residual(A, roughly.x, b), 1e-5) << method;
+        EXPECT_LE(relative_residual(A, exactly.x, b), 1.1e-12) << method;
+        EXPECT_GT(relative_residual(A, absolutely.x, b), 1e-9) << method;
+        EXPECT_LT(roughly.result.n_iterations, absolutely.result.n_iterations) << method;
+        expect_converged(A, solved(*krylov, b), b, common.tolerance);
+        for (const auto &spoil : {+[](KrylovLimits &l) { l.tolerance = std::nan(""); },
+                                  +[](KrylovLimits &l) { l.absolute_tolerance = -1.; },
+                                  +[](KrylovLimits &l) { l.max_iterations = -1; },
+                                  +[](KrylovLimits &l) { l.max_seconds = HUGE_VAL; }})
+          {
+            KrylovLimits bad = krylov->limits();
+            spoil(bad);
+            EXPECT_THROW(with(bad), InvalidInput) << method;
+          }
+        KrylovLimits in_time = krylov->limits();
+        in_time.max_seconds  = 1e-9;
+        if (method == "GCR")
+          EXPECT_THROW(with(in_time), InvalidInput);
+        else
+          EXPECT_EQ(with(in_time).result.reason, KrylovReason::time_limit);
       }
   }
 

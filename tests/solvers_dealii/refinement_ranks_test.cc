@@ -383,15 +383,12 @@ namespace leopard
           }
     }
 
-    TEST(KrylovInSingleOnRanks, IsNotOnTheDeviceAndHasNoClock)
+    TEST(KrylovInSingleOnRanks, IsNotOnTheDevice)
     {
       CrsMatrix<float> A;
       KrylovOptions    options;
       options.backend = Backend::cuda;
       EXPECT_THROW(make_cg<float>(A, CgOptions{options}, nullptr, std::make_shared<const Communication<float>>()), InvalidInput);
-      options             = {};
-      options.max_seconds = 1.;
-      EXPECT_THROW(make_fgmres<float>(A, FgmresOptions{options, 20}, nullptr, std::make_shared<const Communication<float>>()), InvalidInput);
     }
 
     /** Of a matrix out of the range of float, which is scaled, and of one that is not. */

@@ -53,6 +53,9 @@ namespace leopard
       CrsMatrix<Number>                                rows;
       std::shared_ptr<const TeamCommunication<Number>> communication; ///< null: there is one part
       std::shared_ptr<const Ranks>                     ranks;         ///< of several GPUs
+      PartPreconditioner<Number>                       preconditioner;
+      std::vector<int>                                 own_entries; ///< of the rows, those in own columns
+      std::vector<Number>                              own_values;  ///< workspace: of these
       std::unique_ptr<KrylovSolver<Number>>            krylov;
       DeviceVector<Number>                             x, b; ///< of GPUs
     };
@@ -84,6 +87,7 @@ namespace leopard
             team.run([&](int rank) {
               Member<Number> &mine = members[rank];
               mine.krylov.reset();
+              mine.preconditioner = {};
               team.wait(); // whose kernels may use what goes next
               mine.ranks.reset();
               mine.communication.reset();
@@ -103,29 +107,38 @@ namespace leopard
       int         n_rows() const override { return n; }
       MemorySpace memory_space() const override { return MemorySpace::host; }
 
+      const KrylovLimits &limits() const override { return options; }
+
       void update_values(const Number *values) override
       {
-        team.run([&](int rank) {
+        is_usable         = false;
+        const auto update = [&](int rank) {
           Member<Number> &mine = members[rank];
           std::copy(values + row_offsets[rows[rank].begin], values + row_offsets[rows[rank].end], mine.rows.values.begin());
-          mine.krylov.reset();
-          team.wait();
-          make_method(rank);
-        });
+          update_preconditioner(rank);
+          team.wait(); // graphs are recorded where all of them can be
+          of_rows(rank, [&] { mine.krylov->update_values(mine.rows.values.data()); });
+        };
+        team.run(std::cref(update)); // by reference, so that nothing is allocated
+        is_usable = true;
       }
 
       using KrylovSolver<Number>::solve;
 
-      KrylovResult solve(Number *x, const Number *b, int most_iterations) override
+      KrylovResult solve(Number *x, const Number *b, const KrylovLimits &limits) override
       {
+        if (!is_usable)
+          throw Error("Krylov method of several parts: its last values could not be taken\n  expected: values that can, before it solves again");
+        limits.validate();
         KrylovResult result;
-        team.run([&](int rank) {
+        const auto   solve_part = [&](int rank) {
           const int    begin = rows[rank].begin;
-          KrylovResult own   = is_on_device() ? solve_on_device(rank, x + begin, b + begin, most_iterations)
-                                              : members[rank].krylov->solve(x + begin, b + begin, most_iterations);
+          KrylovResult own =
+            is_on_device() ? solve_on_device(rank, x + begin, b + begin, limits) : members[rank].krylov->solve(x + begin, b + begin, limits);
           if (rank == 0)
             result = std::move(own);
-        });
+        };
+        team.run(std::cref(solve_part));
         return result;
       }
 
@@ -153,8 +166,6 @@ namespace leopard
         if (A.n_columns != A.n_rows)
           throw InvalidInput("Krylov method of several parts: the matrix has " + std::to_string(A.n_rows) + " rows and " +
                              std::to_string(A.n_columns) + " columns\n  expected: as many");
-        if (parts.n_parts > 1 && options.max_seconds > 0.)
-          throw InvalidInput("Krylov method of several parts: max_seconds is given, and their clocks may differ\n  expected: 0, and max_iterations");
       }
 
       /** Host threads of a part. */
@@ -201,14 +212,26 @@ namespace leopard
       {
         Member<Number> &mine = members[rank];
         of_rows(rank, [&] {
-          const auto M =
-            make_preconditioner ? make_preconditioner(own_columns(mine.rows), rows[rank], rank) : std::shared_ptr<Preconditioner<Number>>();
-          mine.krylov = parts.n_parts == 1 ? make(mine.rows, options, M) : make(mine.rows, options, M, mine.communication, mine.ranks);
+          if (make_preconditioner)
+            mine.preconditioner = make_preconditioner(own_columns(mine.rows, &mine.own_entries), rows[rank], rank);
+          mine.own_values.resize(mine.own_entries.size());
+          const auto &M = mine.preconditioner.preconditioner;
+          mine.krylov   = parts.n_parts == 1 ? make(mine.rows, options, M) : make(mine.rows, options, M, mine.communication, mine.ranks);
         });
         if (!is_on_device())
           return;
         mine.x.reinit(rows[rank].n_rows());
         mine.b.reinit(rows[rank].n_rows());
+      }
+
+      void update_preconditioner(int rank)
+      {
+        Member<Number> &mine = members[rank];
+        if (!mine.preconditioner.update_values)
+          return;
+        for (std::size_t k = 0; k < mine.own_entries.size(); ++k)
+          mine.own_values[k] = mine.rows.values[mine.own_entries[k]];
+        of_rows(rank, [&] { mine.preconditioner.update_values(mine.own_values.data()); });
       }
 
       /** Calls f(); what is wrong with the matrix is said to be of these rows. */
@@ -239,12 +262,12 @@ namespace leopard
         return make_fgmres<Number>(A, options, arguments...);
       }
 
-      KrylovResult solve_on_device(int rank, Number *x, const Number *b, int most_iterations)
+      KrylovResult solve_on_device(int rank, Number *x, const Number *b, const KrylovLimits &limits)
       {
         Member<Number> &mine = members[rank];
         mine.x.copy_from_host(x);
         mine.b.copy_from_host(b);
-        KrylovResult result = mine.krylov->solve(mine.x.data(), mine.b.data(), most_iterations);
+        KrylovResult result = mine.krylov->solve(mine.x.data(), mine.b.data(), limits);
         mine.x.copy_to_host(x);
         return result;
       }
@@ -256,6 +279,7 @@ namespace leopard
       std::vector<int>                     row_offsets; ///< of all rows
       std::vector<RowPart>                 rows;
       std::vector<Member<Number>>          members;
+      bool                                 is_usable = true; ///< whether all parts have the same values
       DeviceTeam                           team;
     };
   } // namespace

@@ -23,13 +23,22 @@ namespace leopard
     void validate() const;
   };
 
+  /** What preconditions a part. */
+  template <typename Number>
+  struct PartPreconditioner
+  {
+    std::shared_ptr<Preconditioner<Number>> preconditioner; ///< in the memory of the backend; null: none
+    /** Hands it new values, one an entry of the part's own rows and columns, host memory; empty: it stays as it is. */
+    std::function<void(const Number *values)> update_values;
+  };
+
   /**
    * Makes the preconditioner of a part, in the thread of the part (with the backend cuda its GPU is current), several
-   * at the same time. @param own the part's rows without the columns of others. @param rank of the part.
-   * @return one in the memory of the backend; null: none.
+   * at the same time; there it is updated, too. @param own the part's rows without the columns of others. @param rank
+   * of the part.
    */
   template <typename Number>
-  using MakePartPreconditioner = std::function<std::shared_ptr<Preconditioner<Number>>(const CrsMatrix<Number> &own, const RowPart &part, int rank)>;
+  using MakePartPreconditioner = std::function<PartPreconditioner<Number>(const CrsMatrix<Number> &own, const RowPart &part, int rank)>;
 
   /**
    * As make_cg() in cg.h on several GPUs of this process, a thread each, or with the host backends on as many threads
@@ -39,12 +48,13 @@ namespace leopard
    * solve is one CUDA graph each, whose kernels wait for one another. The preconditioner is block Jacobi over the
    * parts: of each part's own rows, so that iterations grow with their number (by few for Jacobi, by none without).
    *
-   * Vectors of KrylovSolver::solve() are in host memory, of all rows. KrylovSolver::update_values() makes
-   * preconditioners anew. An error in one thread, of its GPU, say, ends all of them, and is thrown once; only where it
-   * comes while kernels of GPUs wait for one another these wait for some minutes. After one of solve() on GPUs nothing
-   * can be solved any more.
-   * @param A square, host memory; copied. @throws InvalidInput, for what is wrong with a part naming its rows, also for
-   * a limit of seconds if there are several parts; DeviceError, also where GPUs cannot reach one another's memory.
+   * Vectors of KrylovSolver::solve() are in host memory, of all rows. KrylovSolver::update_values() hands
+   * preconditioners their values; on GPUs graphs are recorded anew. Where it throws, nothing can be solved until new
+   * values are taken. A limit of seconds is over for all where it is by the clock of one. An error in one thread, of
+   * its GPU, say, ends all of them, and is thrown once; only where it comes while kernels of GPUs wait for one another
+   * these wait for some minutes. After one of solve() on GPUs nothing can be solved any more.
+   * @param A square, host memory; copied. @throws InvalidInput, for what is wrong with a part naming its rows;
+   * DeviceError, also where GPUs cannot reach one another's memory.
    */
   template <typename Number>
   std::unique_ptr<KrylovSolver<Number>>
