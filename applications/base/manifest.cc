@@ -58,11 +58,13 @@ namespace leopard
       return !relative.empty();
     }
 
-    void delete_file(const fs::path &path)
+    /** @return why it could not be deleted; empty if it is gone, or no file. */
+    std::string delete_file(const fs::path &path)
     {
-      std::error_code ignored;
+      std::error_code code;
       if (is_file(path))
-        fs::remove(path, ignored);
+        fs::remove(path, code);
+      return code ? "'" + path.string() + "' cannot be deleted: " + code.message() : "";
     }
 
     void delete_if_empty(const fs::path &folder)
@@ -97,6 +99,8 @@ namespace leopard
       return !fs::exists(fs::symlink_status(run_json));
     std::ifstream stream(run_json);
     const json    content = json::parse(stream, nullptr, false);
+    if (content.is_discarded()) // damaged, and the list says whose it is
+      return true;
     return content.is_object() && content.contains("leopard") && content["leopard"].is_object() && content["leopard"].contains("version");
   }
 
@@ -201,6 +205,7 @@ namespace leopard
   {
     std::set<fs::path> folders; // sorted: a folder before what is in it
     bool               has_run_json = false;
+    std::string        failure;
     for (const std::string &entry : entries)
       {
         const bool     is_of_folder = entry.back() == '/';
@@ -212,7 +217,7 @@ namespace leopard
           folders.insert(folder);
         const fs::path path = directory / relative;
         if (!is_of_folder)
-          delete_file(path);
+          failure = failure.empty() ? delete_file(path) : failure;
         else if (is_run(entry))
           delete_run(path);
         else if (*relative.begin() == "checkpoints")
@@ -228,8 +233,10 @@ namespace leopard
         delete_if_empty(directory / *folder);
       }
     // the list is the last to change, and says alone that this is a run: a deletion that is cut off can be repeated
-    if (has_run_json)
-      delete_file(fs::path(directory) / "run.json");
+    if (has_run_json && failure.empty())
+      failure = delete_file(fs::path(directory) / "run.json");
+    if (!failure.empty())
+      throw std::runtime_error(failure + "\n  expected: files of the run there that may be deleted, or another 'Run/Directory'");
     if (is_ours)
       write_file_atomically(directory + "/" + file_name, first_line + "\n");
     entries.clear();

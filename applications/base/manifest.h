@@ -51,8 +51,8 @@ namespace leopard
   };
 
   /**
-   * Whether there is a run of Leopard in a folder that exists: it has the list, and its run.json says so; or it was
-   * killed before there was one.
+   * Whether there is a run of Leopard in a folder that exists: it has the list, and its run.json says so, or is
+   * damaged; or it was killed before there was one.
    */
   bool holds_run(const std::string &directory);
 

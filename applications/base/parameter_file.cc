@@ -11,7 +11,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstdlib>
 #include <functional>
+#include <limits>
 #include <map>
 #include <sstream>
 
@@ -128,6 +131,45 @@ namespace leopard
       return bracket == std::string::npos ? text : trim(text.substr(bracket));
     }
 
+    /** f(item, number) for the numbers of a list. */
+    template <typename F>
+    void for_numbers(const std::string &list, const F &f)
+    {
+      for (const std::string &item : dealii::Utilities::split_string_list(list, ','))
+        {
+          char *end           = nullptr;
+          errno               = 0;
+          const double number = std::strtod(item.c_str(), &end);
+          if (!item.empty() && *end == '\0')
+            f(item, number);
+        }
+    }
+
+    /** ", at most 2147483647" where a number does not fit into the integers of deal.II; else nothing. */
+    std::string range_of_integers(const std::string &pattern, const std::string &value)
+    {
+      using Limits = std::numeric_limits<int>;
+      std::string text;
+      for_numbers(value, [&](const std::string & /*item*/, double number) {
+        if (number > Limits::max() || number < Limits::min())
+          text = number > 0. ? ", at most " + std::to_string(Limits::max()) : ", at least " + std::to_string(Limits::min());
+      });
+      return pattern.find("[Integer") == std::string::npos ? "" : text;
+    }
+
+    /**
+     * A number that double precision does not hold, or holds with fewer digits, which deal.II cannot read; or nothing.
+     */
+    std::string beyond_double(const std::string &value)
+    {
+      std::string found;
+      for_numbers(value, [&](const std::string &item, double /*number*/) {
+        if (errno == ERANGE)
+          found = item;
+      });
+      return found;
+    }
+
     /**
      * Whether a value can be written to a parameter file and read again: # begins a comment, and a \ at the end goes on
      * in the next line.
@@ -151,6 +193,16 @@ namespace leopard
           report(assignment.where, "there is no entry '" + join(path) + "'; " + suggestion(path, declared));
           return;
         }
+      const auto refuse_size = [&](const std::string &number) {
+        report(assignment.where,
+               "'" + join(path) + "' is '" + assignment.value + "': " + number +
+                 " is beyond the range of double precision\n  expected: 0, or numbers from 2.3e-308 to 1.7e308 in size");
+      };
+      if (const std::string number = beyond_double(assignment.value); !number.empty())
+        {
+          refuse_size(number);
+          return;
+        }
       for (std::size_t i = 0; i + 1 < path.size(); ++i)
         prm.enter_subsection(path[i]);
       try
@@ -160,11 +212,13 @@ namespace leopard
       catch (const ParameterHandler::ExcValueDoesNotMatchPattern &exception)
         {
           const std::string pattern = pattern_in(exception);
-          std::string       value, why_not;
+          std::string       value, why_not, range = range_of_integers(pattern, assignment.value);
           try
             {
               value = computed_value(pattern, join(path), assignment.value, constants, why_not);
-              if (!value.empty())
+              if (const std::string number = beyond_double(value); !number.empty())
+                refuse_size(number);
+              else if (!value.empty())
                 {
                   prm.set(path.back(), value);
                   computed.push_back({join(path), assignment.value, value});
@@ -173,12 +227,13 @@ namespace leopard
           catch (const ParameterHandler::ExcValueDoesNotMatchPattern &)
             {
               why_not = "it is " + value;
+              range   = range_of_integers(pattern, value);
               value   = "";
             }
           if (value.empty())
             report(assignment.where,
                    "'" + join(path) + "' is '" + assignment.value + "'" + (why_not.empty() ? "" : ": " + why_not) +
-                     "\n  expected: " + in_words(pattern) + (is_numeric(pattern) ? ", or arithmetic such as 2*pi/3" : ""));
+                     "\n  expected: " + in_words(pattern) + range + (is_numeric(pattern) ? ", or arithmetic such as 2*pi/3" : ""));
         }
       for (std::size_t i = 0; i + 1 < path.size(); ++i)
         prm.leave_subsection();

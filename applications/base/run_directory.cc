@@ -39,15 +39,28 @@ namespace leopard
     /** @return whether the folder is missing or empty. */
     bool check(const std::string &directory, OpenMode mode)
     {
-      if (fs::exists(directory) && !fs::is_directory(directory))
+      std::error_code code;
+      const auto      status = fs::status(directory, code);
+      if (code && code != std::errc::no_such_file_or_directory && code != std::errc::not_a_directory)
+        throw std::runtime_error("the run directory '" + directory + "' cannot be looked at: " + code.message() +
+                                 "\n  expected: the name of a folder");
+      if (!fs::exists(status) && fs::is_symlink(fs::symlink_status(directory, code)))
+        throw std::runtime_error("the run directory '" + directory +
+                                 "' is a symbolic link to what is not there\n  expected: a folder, a link to one, or a name that does not exist yet");
+      if (fs::exists(status) && !fs::is_directory(status))
         throw std::runtime_error("the run directory '" + directory + "' is a file\n  expected: a folder, or a name that does not exist yet");
       std::vector<std::string> content;
-      if (fs::exists(directory))
+      if (fs::exists(status))
         for (const auto &entry : fs::directory_iterator(directory))
           if (const std::string name = entry.path().filename().string(); name != "lock" && !NewFile::is_left_over(name))
             content.push_back(name);
       std::sort(content.begin(), content.end());
       const bool is_run = !content.empty() && holds_run(directory);
+      if (mode == OpenMode::resume && !is_run && std::binary_search(content.begin(), content.end(), "checkpoints"))
+        throw std::runtime_error(
+          "the run in '" + directory + "' cannot be resumed: its " + Manifest::file_name +
+          " is missing or damaged, or its run.json is not one of Leopard\n  expected: both as Leopard has written them; a run.json "
+          "that is missing or damaged itself is no hindrance");
       if (mode == OpenMode::resume && !is_run)
         throw std::runtime_error("there is no run to resume in '" + directory +
                                  "'\n  expected: a folder that a run of Leopard has written; start without --resume");

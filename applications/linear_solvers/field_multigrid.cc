@@ -6,6 +6,7 @@
 #include <solvers/dealii/index_sets.h>
 #include <solvers/dealii/krylov_coarse_solver.h>
 #include <solvers/distributed/mpi/gathered_coarse_solver.h>
+#include <solvers/multigrid/hierarchy.h>
 #include <solvers/relaxation/diagonal.h>
 
 #include <deal.II/base/mpi.h>
@@ -285,6 +286,11 @@ namespace leopard
     if (!found)
       return refuse_stencil(
         "the matrix is not one: ", why_not, "a uniform mesh of a box, constant coefficients, and values prescribed on the whole boundary");
+    if (const auto there = stencil_levels(found->stencil).size(); wanted.n_levels > there)
+      return refuse_stencil("",
+                            "its grid has " + std::to_string(there) + " levels down to one node, and 'Multigrid/Levels' is " +
+                              std::to_string(wanted.n_levels),
+                            "fewer levels");
     if (n_ranks == 1)
       return true;
     try

@@ -275,6 +275,13 @@ namespace leopard
     check_quasi_stationary();
     check_symmetry();
     check_multigrid();
+    constexpr double told_apart = 1e12; // multiples of an interval
+    if (problem->time_dependent() && time_loop.output_interval > 0. && time.end_time / time_loop.output_interval > told_apart)
+      throw Error(
+        format("'Output/Interval' is %g, and 'Time stepping/End time' %g is more than %g times as much\n  expected: a longer interval, or 0 for none",
+               time_loop.output_interval,
+               time.end_time,
+               told_apart));
     for (const double t : time_loop.output_times)
       if (problem->time_dependent() && t > time.end_time)
         throw Error(format(
@@ -348,44 +355,6 @@ namespace leopard
       refuse("'Linear solver/Omega' is tau", "a number");
   }
 
-  void Parameters::check_multigrid() const
-  {
-    if (!linear_solver.uses_multigrid())
-      return;
-    const std::string where =
-      linear_solver.method == "multigrid" ? "'Linear solver/Method' is multigrid" : "'Linear solver/Preconditioner' is multigrid";
-    if (const std::string missing = problem->what_is_missing(); !missing.empty())
-      throw Error(where + ", but " + missing +
-                  ", and its levels would be empty\n  expected: gmres with another preconditioner (ilu, amg), direct, or automatic");
-    if (linear_solver.method == "multigrid" && problem->fields().size() > 1)
-      throw Error(where + ", but the problem " + problem->name() + " has " + std::to_string(problem->fields().size()) +
-                  " fields\n  expected: gmres with the preconditioner multigrid, which treats each field by itself");
-    if (mesh.adaptive && mesh.is_periodic())
-      throw Error(
-        where + (linear_solver.automatic ? " (automatic)" : "") +
-        " and 'Mesh/Adaptive' is true, and 'Mesh/Periodic' is given, for which there are no levels\n  expected: a globally refined mesh, or no "
-        "periodic directions" +
-        (linear_solver.automatic ? "" : ", or another preconditioner"));
-    if (mesh.adaptive && problem->has_reaction())
-      throw Error(where + " and 'Mesh/Adaptive' is true, but the problem " + problem->name() +
-                  " is not linear\n  expected: a linear problem, a globally refined mesh, or another preconditioner");
-    const MultigridOptions &options = linear_solver.multigrid.options;
-    if (mesh.adaptive && (options.cycle != CycleType::v || options.full_start))
-      throw Error("'Mesh/Adaptive' is true, but 'Multigrid/" +
-                  (options.full_start ? std::string("Full multigrid start' is true") : "Cycle' is " + to_string(options.cycle)) +
-                  "\n  expected: the V-cycle without full multigrid start, or a globally refined mesh");
-    if (options.full_start && linear_solver.method != "multigrid")
-      throw Error("'Multigrid/Full multigrid start' is true, but 'Linear solver/Method' is " + linear_solver.method +
-                  "\n  expected: the method multigrid; a preconditioner begins from zero in each call");
-    if (mesh.adaptive && linear_solver.multigrid.form == "stencil")
-      throw Error("'Multigrid/Form' is stencil, but 'Mesh/Adaptive' is true\n  expected: the form stored or automatic");
-    const unsigned int n_levels = linear_solver.multigrid.n_levels;
-    if (!mesh.adaptive && linear_solver.multigrid.form == "stored" && n_levels > mesh.global_refinements + 1)
-      throw Error("'Multigrid/Levels' is " + std::to_string(n_levels) + ", but the mesh, 'Mesh/Global refinements' = " +
-                  std::to_string(mesh.global_refinements) + ", has " + std::to_string(mesh.global_refinements + 1) + " levels\n  expected: at most " +
-                  std::to_string(mesh.global_refinements + 1) + ", 0 for all, or more refinements of a coarser mesh");
-  }
-
   Parameters::Parameters(const std::string &file, const std::vector<std::string> &given_overrides, MPI_Comm comm)
   {
     if (!file.empty()) // else the defaults
@@ -425,6 +394,12 @@ namespace leopard
         const SolverTask task = solver_task(*this, n_nodes_of(mesh.file, comm));
         n_unknowns            = task.n_unknowns;
         linear_solver.choose(task);
+        if (problem->time_dependent() && time.exponential()) // which solves no system: what is asked for is not made
+          {
+            linear_solver.method         = "gmres";
+            linear_solver.preconditioner = "none";
+            linear_solver.precision      = "double";
+          }
         discretization.multigrid = linear_solver.uses_multigrid() || study == "smoothers";
         check_contradictions();
         check_swept_constants(*this);

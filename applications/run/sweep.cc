@@ -146,6 +146,12 @@ namespace leopard
             if (axes[i].entry == axes.back().entry)
               throw Error("'Run/Sweep' names the entry '" + axes.back().entry + "' twice\n  expected: all its values in one list");
         }
+    constexpr double most   = 1e5; // all of them are checked before the first begins
+    double           n_runs = 1.;
+    for (const SweepAxis &axis : axes)
+      n_runs *= static_cast<double>(axis.values.size());
+    if (n_runs > most)
+      throw Error("'Run/Sweep' makes " + format("%.4g", n_runs) + " runs\n  expected: at most " + format("%g", most) + " combinations");
   }
 
   std::vector<SweepRun> SweepParameters::runs() const

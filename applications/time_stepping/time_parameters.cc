@@ -67,10 +67,14 @@ namespace leopard
 
   void TimeParameters::check_fixed_step(double step) const
   {
+    constexpr double  most = 1e15; // steps that double precision tells apart in time
+    const std::string found =
+      (step_control == "fixed" ? "'Time stepping/Step size' is " : "'Time stepping/Step factor' times h^2 makes a step of ") + format("%g", step);
     if (!(step <= end_time))
-      throw Error((step_control == "fixed" ? "'Time stepping/Step size' is " + format("%g", step)
-                                           : "'Time stepping/Step factor' times h^2 makes a step of " + format("%g", step)) +
-                  ", longer than the whole run, 'End time' = " + format("%g", end_time) + "\n  expected: a step that is not longer");
+      throw Error(found + ", longer than the whole run, 'End time' = " + format("%g", end_time) + "\n  expected: a step that is not longer");
+    if (!(end_time / step <= most))
+      throw Error(found + ", and 'End time' = " + format("%g", end_time) + " takes " + format("%.1g", end_time / step) +
+                  " of them: long before, steps are too short to advance the time\n  expected: at most " + format("%g", most) + " steps");
   }
 
   void TimeParameters::read(dealii::ParameterHandler &prm)

@@ -68,6 +68,66 @@ class BadInput(Program):
         error = self.rejected(self.write("bad.prm", "set Dimenson = 2\nset Dimension = x\n"), says=["bad.prm:1:", "bad.prm:2:"])
         self.assertEqual(error.count("expected"), 1)
 
+    def test_integers_that_are_too_large(self):
+        tiny = ROOT / "tests/output/tiny_turing.prm"
+        self.invalid([(tiny, [f"Turing/Seed={seed}"], [f"'Turing/Seed' is '{seed}'", says]) for seed, says in (
+            ("2147483648", "an integer >= 0, at most 2147483647"), ("2^40", ": it is 1099511627776"), ("2^40", "at most 2147483647"))])
+        self.assertNotIn("at most", self.invalid([(tiny, ["Turing/Seed=-1"], "an integer >= 0")])[0])
+        self.leopard(tiny, "Turing/Seed=2147483647", options=["--validate"])
+        self.invalid([(tiny, ["Mesh/Cells=2, 4294967296"], "an integer >= 1, at most 2147483647")])
+
+    def test_numbers_beyond_double_precision(self):
+        """Which deal.II reads with an exception, if they are too small."""
+        tiny = ROOT / "tests/output/tiny_turing.prm"
+        self.invalid([(tiny, [setting], [f"'{setting.split('=')[0]}' is '{setting.split('=')[1]}': ", f"{number} is beyond the range of double precision"]) for setting, number in (
+            ("Mesh/Upper corner=1e-308", "1e-308"), ("Mesh/Upper corner=1, 1e-310", "1e-310"), ("Output/Interval=1e-320", "1e-320"), ("Turing/Perturbation=1e-400", "1e-400"))])
+
+    def test_times_that_cannot_be_told_apart(self):
+        tiny = ROOT / "tests/output/tiny_turing.prm"
+        self.invalid([(tiny, ["Output/Interval=1e-300"], "'Output/Interval' is 1e-300, and 'Time stepping/End time' 0.003 is more than 1e+12 times as much"),
+                      (tiny, ["Time stepping/End time=1e300"], "'Time stepping/Step size' is 0.001, and 'End time' = 1e+300 takes 1e+303 of them"),
+                      (tiny, ["Run/Sweep=gamma: " + ", ".join(map(str, range(1, 400))) + "; kappa: " + ", ".join(map(str, range(1, 400)))], "'Run/Sweep' makes 1.592e+05 runs")])
+
+    def test_a_damaged_run_json_is_no_hindrance(self):
+        """The manifest says whose the folder is, and checkpoints have all else."""
+        tiny, run = ROOT / "tests/output/tiny_turing.prm", self.folder / "output/tiny_turing"
+        self.leopard(tiny)
+        for n, text in enumerate(("", (run / "run.json").read_text()[:100])):
+            (run / "run.json").write_text(text)
+            self.assertIn(f"resumed at step {3 + n}", self.leopard(tiny, f"Time stepping/End time={4 + n}e-3", options=["--resume"]))
+            self.assertEqual(self.run_json("tiny_turing")["status"], "finished")
+        (run / "run.json").write_text("")
+        self.leopard(tiny)  # --overwrite
+        sweep = [tiny, "Run/Sweep=gamma: 50, 100", "Run/Directory=output/sweep"]
+        self.leopard(*sweep)
+        (self.folder / "output/sweep/runs/gamma=50/run.json").write_text("")
+        self.leopard(*sweep, options=["--resume"])
+        (run / "manifest.txt").write_text("")
+        error = self.leopard(tiny, options=["--resume"], fails=True)
+        self.assertIn("the run in 'output/tiny_turing' cannot be resumed: its manifest.txt is missing or damaged", error)
+
+    def test_a_file_that_cannot_be_deleted_is_named_and_stays_known(self):
+        """As an append-only one, where root cannot either: --overwrite can be repeated when it is mended."""
+        tiny, log = ROOT / "tests/output/tiny_turing.prm", self.folder / "output/tiny_turing/log.txt"
+        self.leopard(tiny)
+        if subprocess.run(["chattr", "+a", str(log)], capture_output=True, check=False).returncode != 0:
+            self.skipTest("this file system, or user, knows no append-only files")
+        try:
+            error = self.leopard(tiny, fails=True)
+        finally:
+            subprocess.run(["chattr", "-a", str(log)], check=True)
+        self.assertIn("log.txt' cannot be deleted: Operation not permitted", error)
+        self.leopard(tiny)
+
+    def test_names_of_run_directories_that_cannot_be(self):
+        tiny = ROOT / "tests/output/tiny_turing.prm"
+        for name, target in (("loop", "loop"), ("dangling", "nowhere")):
+            (self.folder / name).symlink_to(target)
+        for name, says in (("a" * 300, "cannot be looked at: File name too long"), ("loop", "cannot be looked at: Too many levels"), ("dangling", "is a symbolic link to what is not there")):
+            error = self.leopard(tiny, f"Run/Directory={name}", fails=True)
+            self.assertIn(f"the run directory '{name}' ", error)
+            self.assertIn(says, error)
+
     def test_files_and_overrides(self):
         self.rejected("missing.prm", says=["'missing.prm' cannot be read", "No such file"])
         self.rejected(self.folder, says="is a folder")

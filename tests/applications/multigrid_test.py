@@ -318,11 +318,33 @@ class MultigridBadInput(Program):
         self.assertEqual(error.count("leopard: "), 1, error)
         self.assertNotIn("An error occurred in line", error, "deal.II's own message")
 
+    def test_what_the_levels_cannot_be_is_said_before_a_folder_is_made(self):
+        """Of a method that is chosen, too: a run that cannot begin leaves nothing, and what no solver uses ends no run."""
+        jump = VERIFICATION / "multigrid_jump.prm"
+        cases = [(jump, ["Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid", "Multigrid/Form=stencil"], ["'Multigrid/Form' is stencil", "is not one", "varies from place to place"])]
+        file = self.write("chosen.prm", "set Problem = laplace\nsubsection Laplace\n set Source = 1\n set Boundary values = *: 0\nend\nsubsection Mesh\n set Global refinements = 4\nend\n")
+        for settings, says in ((["Multigrid/Form=stencil", "Discretization/Degree=1", "Laplace/Boundary values=0: 0", "Laplace/Boundary fluxes=1: 1"], ["is not one", "no values are prescribed at the boundary 1"]),
+                               (["Multigrid/Levels=9"], ["'Multigrid/Levels' is 9", "has 5 levels"]), (["Multigrid/Form=stencil", "Multigrid/Levels=5"], ["has 4 levels down to one node"])):
+            cases.append((file, settings, says))
+        for path, settings, says in cases:
+            with self.subTest(settings):
+                self.rejected(path, *settings, says=says)
+                self.invalid([(path, settings, says)])
+                self.assertFalse((self.folder / "output").exists(), "a folder was made")
+        self.leopard(file, "Linear solver/Method=direct", "Multigrid/Form=stencil", "Multigrid/Levels=9")
+        self.assertEqual(len([e for e in self.run_json("chosen")["not_used"] if e["entry"].startswith("Multigrid/")]), 2)
+        said = self.leopard(file, "Multigrid/Levels=5")
+        self.assertIn("stored matrices (no stencil: its grid has 4 levels down to one node, and 'Multigrid/Levels' is 5)", said)
+        steps = ["Time stepping/Scheme=ETDRK4", "Linear solver/Method=gmres", "Linear solver/Preconditioner=multigrid", "Multigrid/Form=stored", "Multigrid/Levels=9"]
+        self.leopard(TINY, *steps)
+        self.assertIn("Multigrid/Levels", [e["entry"] for e in self.run_json(TINY.stem)["not_used"]])
+
     def test_contradictions(self):
         square, l_shape = VERIFICATION / "multigrid_2d.prm", VERIFICATION / "multigrid_l_shape.prm"
         for file, settings, says in (
                 (square, ["Multigrid/Form=stored", "Multigrid/Levels=9"], ["'Multigrid/Levels' is 9", "has 4 levels"]),
-                (square, ["Multigrid/Levels=9"], ["9 levels", "Multigrid"]),
+                (square, ["Multigrid/Levels=9"], ["'Multigrid/Levels' is 9", "has 4 levels"]),
+                (square, ["Multigrid/Form=stencil", "Multigrid/Levels=4"], ["'Multigrid/Levels' is 4", "has 3 levels down to one node"]),
                 (square, ["Multigrid/Pre smoothing=0", "Multigrid/Post smoothing=0"], ["both 0", "at least one smoothing step"]),
                 (square, ["Multigrid/Smoother omega=2"], ["below 2"]),
                 (square, ["Multigrid/Smoother=gauss-seidel", "Multigrid/Smoother omega=1.2"], ["omega = 0 or 1", "sor"]),
