@@ -14,6 +14,16 @@ namespace leopard
 {
   using namespace dealii;
 
+  bool UniformGrid::coarsens_well() const
+  {
+    constexpr int    fewest = 8;            // nodes in a direction
+    constexpr double most = 1.5, thin = 8.; // of the spacings and the numbers of nodes in two directions
+    const int        dim      = grid.is_flat() ? 2 : 3;
+    const auto [small, large] = std::minmax_element(grid.spacing.begin(), grid.spacing.begin() + dim);
+    const auto [fewer, more]  = std::minmax_element(grid.n.begin(), grid.n.begin() + dim);
+    return *large <= most * *small && *fewer >= fewest && *more <= thin * *fewer;
+  }
+
   template <int dim>
   UniformGrid find_uniform_grid(const Discretization<dim, dim> &discretization, const std::vector<bool> &periodic)
   {

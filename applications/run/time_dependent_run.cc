@@ -366,15 +366,15 @@ namespace leopard
 
       FusedSteps::Domain choose_domain(std::string &why_not)
       {
-        const DiscretizationParameters &parameters = context.parameters.discretization;
-        const LinearSolverParameters   &linear     = context.parameters.linear_solver;
+        const LinearSolverParameters &linear = context.parameters.linear_solver;
         // GPUs share a grid with two fields; with another number they step by its rows
         const bool one_rank = Utilities::MPI::n_mpi_processes(context.comm) == 1, on_gpu = linear.backend == "cuda";
-        const bool by_rows = on_gpu && problem.fields().size() != 2 && !one_rank, knows_periodic = one_rank && !on_gpu;
+        const bool by_rows = on_gpu && problem.fields().size() != 2 && !one_rank, all_periodic = time.exponential() || (one_rank && !on_gpu);
         if constexpr (dim == spacedim)
-          if (parameters.finite_differences && !by_rows && problem.has_constant_coefficients() && !problem.has_boundary_values() &&
-              (time.exponential() || knows_periodic || !context.parameters.mesh.is_periodic()))
-            if (const UniformGrid grid = find_uniform_grid(discretization, context.parameters.mesh.periodic); grid.found)
+          if (context.parameters.discretization.finite_differences && !by_rows && problem.has_constant_coefficients() &&
+              !problem.has_boundary_values() && (all_periodic || !context.parameters.mesh.is_periodic()))
+            if (const UniformGrid grid = find_uniform_grid(discretization, context.parameters.mesh.periodic);
+                grid.found && (time.exponential() || !grid.grid.is_periodic() || grid.coarsens_well()))
               return FusedSteps::on_grid(grid, time, linear, context.comm, why_not);
         return FusedSteps::on_mesh(system, discretization, problem, time, linear, why_not);
       }

@@ -305,6 +305,7 @@ namespace leopard
     std::string name() const override { return inner->name(); }
     int         n_rows() const override { return data.n_rows() + static_cast<int>(data.isolated.size()); }
     MemorySpace memory_space() const override { return inner->memory_space(); }
+    bool        bears_momentum() const override { return inner->bears_momentum(); }
 
     float *own_correction() override { return data.is_direct() ? inner->own_correction() : nullptr; }
     float *own_residual() override { return data.is_direct() ? inner->own_residual() : nullptr; }

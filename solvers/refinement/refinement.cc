@@ -281,8 +281,9 @@ namespace leopard
         take_back();
         if (p.own > slow) // the inner solver has not solved its own system
           {
-            may_grow = is_fixed() && by_little && result.n_corrections < n_growing && result.n_corrections + 1 < options.max_corrections;
-            if (!is_fixed()) // fewer iterations than it takes were planned
+            may_grow = is_fixed() && by_little && result.n_corrections < n_growing && result.n_corrections + 1 < options.max_corrections &&
+                       !(has_momentum() && momentum.is_on()); // which is done once more without
+            if (!is_fixed())                                  // fewer iterations than it takes were planned
               done = measure(done, p);
             smaller = correct();
           }

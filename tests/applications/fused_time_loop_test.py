@@ -293,6 +293,14 @@ end
                 self.assertIn("nodes of a mesh", self.log(self.case))
             self.compare([*CONTROLLED, *mesh], 2e-3)
 
+    def test_periodic_grids(self):
+        """Those that are thin, or have long cells, are stepped by their rows: levels of aggregates suit them, and a grid needs three nodes to close."""
+        fixed = ["Time stepping/Scheme=BDF2", "Linear solver/Relative tolerance=1e-11", "Mesh/Periodic=x, y", *FIXED]
+        for mesh, on in (([], "on 5 grids"), (["Mesh/Cells=31, 17"], "grids"), (["Mesh/Cells=32, 2"], "nodes of a mesh"), (["Mesh/Cells=32, 1"], "nodes of a mesh"),
+                         (["Mesh/Cells=16, 32"], "nodes of a mesh"), (["Mesh/Cells=80, 8", "Mesh/Upper corner=5, 0.5"], "nodes of a mesh")):
+            self.compare([*fixed, *mesh], 1e-7)
+            self.assertIn(on, self.log(self.case), mesh)
+
     def test_a_pattern_on_finite_elements_takes_the_steps_of_finite_differences(self):
         """The Lengyel-Epstein reaction: the pattern's wavelength is 15 cells, and the inhibitor diffuses 50 times as fast as the activator."""
         loops = {}

@@ -87,6 +87,16 @@ class PrecisionOfSolvers(HostProgram):
             said = self.leopard(file, "Linear solver/Method=async-refinement", f"Linear solver/Precision={precision}")
             self.assertEqual("corrections in single precision" in said, precision == "mixed", said)
 
+    def test_cycles_have_momentum(self):
+        """Slow ones, as without it they are as many in single precision as in double."""
+        square = self.write("tensor.prm", "set Problem = laplace\nsubsection Laplace\n set Source = 1\n set Coefficient tensor = 1, 0, 0.02\nend\nsubsection Mesh\n set Global refinements = 5\nend\n")
+        cycles = {}
+        for precision in ("double", "mixed"):
+            self.leopard(square, "Linear solver/Method=multigrid", "Multigrid/Smoother=chebyshev", f"Linear solver/Precision={precision}")
+            cycles[precision] = self.solved("tensor")[1]["linear_iterations"]
+        self.assertGreater(cycles["double"], 50)
+        self.assertLess(cycles["mixed"], 0.6 * cycles["double"])
+
     def test_multigrid_takes_as_many_cycles_as_in_double(self):
         for file, settings in (("multigrid_2d", ["Multigrid/Form=stencil"]), ("multigrid_2d", ["Multigrid/Form=stored", "Multigrid/Coarse solver=cg", "Multigrid/Levels=3"]),
                                ("helmholtz", []), ("multigrid_jump", []), ("multigrid_neumann", []), ("multigrid_l_shape", ["Mesh/Adaptive cycles=4"])):

@@ -142,6 +142,15 @@ class QuasiStationary(Program):
                 whole, resumed = (self.column(name, f"{extreme} of {field}")[-1] for name in ("whole", "cahn_hilliard"))
                 self.assertAlmostEqual(whole, resumed, delta=5e-3 * abs(whole))
 
+    def test_linear_theory_of_four_species_of_which_one_does_not_diffuse(self):
+        """The determinant of four diffusions is one of a singular matrix."""
+        file = ("set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Species = u, v, w, p\n set Reaction u = 0.1 - u + u^2*v\n set Reaction v = 0.9 - u^2*v\n"
+                " set Reaction w = u - w\n set Reaction p = w - p\n set Diffusion u = 1\n set Diffusion v = 20\n set Diffusion w = 0\n set Diffusion p = 1\n set gamma = 300\n"
+                " set Start from steady state = true\n set Perturbation = 0.02\nend\nsubsection Mesh\n set Global refinements = 3\nend\nsubsection Time stepping\n set End time = 0.002\nend\n")
+        said = self.leopard(self.write("four.prm", file))
+        self.assertIn("a pattern of wavelength", said)
+        self.assertIn("it knows no species that do not diffuse", said)
+
     def test_a_species_that_does_not_diffuse(self):
         """u_t = v - u at each place for itself, v at rest: u = v (1 - exp(-t))."""
         file = text("Reaction v = 0", "Diffusion u = 0", "Quasi-stationary species =", exact=("(1 + x)*(1 - exp(-t))", "1 + x"), steps="Step control = fixed\n set Step size = 0.01\n set End time = 0.5", refinements=0)

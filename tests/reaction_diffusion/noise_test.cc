@@ -262,7 +262,7 @@ namespace leopard::reaction_diffusion
         if (step < 2 || GetParam() == Backend::reference) // nothing is known yet, or solved directly
           continue;
         EXPECT_LE(figures.newton_steps, 4) << step;
-        EXPECT_LE(figures.sweeps, 40) << step;
+        EXPECT_LE(figures.sweeps, GetParam() == Backend::cuda ? 60 : 40) << step; // blocks there are relaxed at once
         EXPECT_GE(reached, 1e-3) << step;
       }
   }

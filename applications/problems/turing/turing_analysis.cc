@@ -37,7 +37,20 @@ namespace leopard
   {
     bool is_singular(const FullMatrix<double> &A)
     {
-      return !(std::abs(A.determinant()) > 1e-14 * std::pow(A.linfty_norm(), A.m()));
+      const double least = 1e-14 * std::pow(A.linfty_norm(), A.m());
+      if (A.m() < 4)
+        return !(std::abs(A.determinant()) > least);
+      LAPACKFullMatrix<double> factors(A.m());
+      factors = A;
+      try // of a matrix that is singular there are no factors
+        {
+          factors.compute_lu_factorization();
+        }
+      catch (const LACExceptions::ExcSingular &)
+        {
+          return true;
+        }
+      return !(std::abs(factors.determinant()) > least);
     }
 
     [[noreturn]] void throw_undetermined(double k)
