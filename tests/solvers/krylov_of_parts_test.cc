@@ -66,6 +66,7 @@ namespace leopard
       blocks.schedule   = Schedule::synchronous;
       blocks.block_size = 64;
       blocks.n_threads  = 1;
+      blocks.storage    = Storage::double_precision; // of values that may change
       MethodOptions options;
       options.backend                                      = backend;
       options.block_async                                  = &blocks;
