@@ -13,20 +13,9 @@ namespace leopard
     constexpr double no_rate      = 0.97; ///< modes that seem to be so slow say that the eigenvalues are others
   }                                       // namespace
 
-  double CorrectionMomentum::omega() const
+  MomentumParameters CorrectionMomentum::parameters() const
   {
-    const double p = scaled_rate();
-    return 2. / (1. + std::sqrt(1. - p * p));
-  }
-
-  double CorrectionMomentum::weight() const
-  {
-    return omega() * 2. / (2. - rate);
-  }
-
-  double CorrectionMomentum::momentum() const
-  {
-    return omega() - 1.;
+    return momentum_parameters({1. - rate, 1.});
   }
 
   void CorrectionMomentum::set_rate(double new_rate)
@@ -73,8 +62,8 @@ namespace leopard
       }
     if (since < 2)
       return;
-    const double p = scaled_rate(), sigma = p / (1. + std::sqrt(1. - p * p)), slower = two / sigma;
-    const double mode = slower > 1. ? 0.5 * rate * (0.5 * (slower + 1. / slower) + 1.) : 0.; // eigenvalue that falls by that
+    const double slower = two / std::sqrt(momentum());                                         // than by theory
+    const double mode   = slower > 1. ? 0.5 * rate * (0.5 * (slower + 1. / slower) + 1.) : 0.; // eigenvalue that falls by that
     if (mode <= 1.1 * rate)
       return;
     if (!(mode < no_rate) || (corrected && two > 1.2 * plain))

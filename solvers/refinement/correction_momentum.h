@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../matrix/analysis.h"
+
 namespace leopard
 {
   /**
@@ -9,10 +11,8 @@ namespace leopard
    *   s_k = weight M (b - A x_k) + momentum s_k-1,   x_k+1 = x_k + s_k.
    *
    * If the eigenvalues of E = I - M A, by which an iteration alone reduces the error, are in [0, rate], as those of
-   * cycles with mirrored steps nearly are, the error falls by sigma = p / (1 + sqrt(1 - p^2)), p = rate / (2 - rate),
-   * an iteration: about rate / 4 for small rates, with
-   *
-   *   omega = 2 / (1 + sqrt(1 - p^2)),   weight = 2 omega / (2 - rate),   momentum = omega - 1 = sigma^2.
+   * cycles with mirrored steps nearly are, those of M A are in [1 - rate, 1], and momentum_parameters() of that
+   * interval are the best. The error falls by sigma = sqrt(momentum) an iteration then, about rate / 4 for small rates.
    *
    * The rate is learned from residuals. The first two corrections (of one or more iterations each) are plain; what an
    * iteration of the second leaves is the first guess, times 1.3, since later ones reduce less. Then the slowest mode
@@ -24,8 +24,8 @@ namespace leopard
   class CorrectionMomentum
   {
   public:
-    double weight() const;
-    double momentum() const;
+    double weight() const { return parameters().omega; }
+    double momentum() const { return parameters().momentum; }
     /** Whether the next correction is not a plain one. */
     bool is_on() const { return rate > 0.; }
     /**
@@ -39,9 +39,8 @@ namespace leopard
     void begin_solve();
 
   private:
-    double scaled_rate() const { return rate / (2. - rate); }
-    double omega() const;
-    void   set_rate(double new_rate);
+    MomentumParameters parameters() const;
+    void               set_rate(double new_rate);
 
     double rate       = 0.;    ///< of plain iterations; 0: plain ones
     double plain      = 0.;    ///< contraction of a plain iteration that the first rate was made of, or at a solve's end

@@ -300,7 +300,8 @@ namespace leopard
     p.record(result);
     const double contraction = std::min(p.norm / before, p.scaled / scaled_before);
     p.n_slow                 = contraction > slow ? p.n_slow + 1 : 0;
-    momentum.learn(contraction, done, reached(p.norm * contraction, p.goal));
+    if (has_momentum())
+      momentum.learn(contraction, done, reached(p.norm * contraction, p.goal));
     if (!is_fixed())
       plan(contraction, done, is_first, p);
     else if (inner->counts())
