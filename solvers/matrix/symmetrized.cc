@@ -64,28 +64,40 @@ namespace leopard::spectrum
         }
       return logs;
     }
+
+    /** A = T S T^-1, S symmetric, with entries in order. */
+    struct Similarity
+    {
+      CrsMatrix<double>   matrix, transposed;
+      std::vector<double> logarithms; ///< of T; empty if there is none
+    };
+
+    Similarity similarity_of(const CrsMatrix<double> &A)
+    {
+      Similarity result;
+      result.transposed = transpose(without_zeros(A.n_columns > A.n_rows ? own_columns(A) : A));
+      result.matrix     = transpose(result.transposed);
+      if (!has_numbers(result.matrix))
+        return result;
+      const std::vector<double> ratios = half_log_ratios(result.matrix, result.transposed);
+      if (!ratios.empty())
+        result.logarithms = find_scaling(result.matrix, ratios);
+      return result;
+    }
   } // namespace
 
   std::optional<CrsMatrix<double>> symmetrized(const CrsMatrix<double> &A)
   {
-    const CrsMatrix<double> transposed = transpose(without_zeros(A.n_columns > A.n_rows ? own_columns(A) : A));
-    CrsMatrix<double>       result     = transpose(transposed); // with rows in order, as the other
-    if (!has_numbers(result))
+    auto [result, transposed, logarithms] = similarity_of(A);
+    if (logarithms.empty())
       return std::nullopt;
-    const std::vector<double> ratios = half_log_ratios(result, transposed);
-    if (ratios.empty() || find_scaling(result, ratios).empty())
-      return std::nullopt;
-    for (std::size_t p = 0; p < ratios.size(); ++p)
+    for (std::size_t p = 0; p < result.values.size(); ++p)
       result.values[p] = std::copysign(std::sqrt(std::abs(result.values[p])) * std::sqrt(std::abs(transposed.values[p])), result.values[p]);
     return result;
   }
 
   std::vector<double> symmetrizing_logarithms(const CrsMatrix<double> &A)
   {
-    const CrsMatrix<double> transposed = transpose(without_zeros(A)), sorted = transpose(transposed);
-    if (!has_numbers(sorted))
-      return {};
-    const std::vector<double> ratios = half_log_ratios(sorted, transposed);
-    return ratios.empty() ? ratios : find_scaling(sorted, ratios);
+    return similarity_of(A).logarithms;
   }
 } // namespace leopard::spectrum
