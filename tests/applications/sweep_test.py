@@ -264,12 +264,16 @@ class Sweeps(Program):
                 ("Mesh/File: fish.msh, folder.msh", "Mesh/File=folder.msh", "folder.msh' is a folder", ["Mesh/Domain=file", "Mesh/File=fish.msh", "Discretization/Method=finite elements"]),
                 ("Time stepping/Engine: automatic, fused; Discretization/Mass matrix: lumped, consistent", "Time stepping/Engine=fused, Discretization/Mass matrix=consistent",
                  "this time loop cannot be used here", ["Discretization/Method=finite elements"])):
-            with self.subTest(sweep):
-                for options in ((), ("--validate",)):
-                    error = self.leopard(file, f"Run/Sweep={sweep}", *more, options=options, fails=True)
-                    self.assertIn(f"the run {run} of the sweep: ", error)
-                    self.assertIn(says, error)
-                    self.assertFalse((self.folder / "output").exists(), "something was written")
+            self.assert_refused_before_the_first_run(file, sweep, run, says, more)
+
+    def assert_refused_before_the_first_run(self, file, sweep, run, says, more):
+        """And by --validate; `run` is the one of the sweep that cannot be."""
+        with self.subTest(sweep):
+            for options in ((), ("--validate",)):
+                error = self.leopard(file, f"Run/Sweep={sweep}", *more, options=options, fails=True)
+                self.assertIn(f"the run {run} of the sweep: ", error)
+                self.assertIn(says, error)
+                self.assertFalse((self.folder / "output").exists(), "something was written")
 
     def test_fields_of_files_are_looked_up_before_the_first_run(self):
         """Fields that are missing in a file, also in a piece that is not the first, do not cover the domain, or are not finite."""
@@ -291,12 +295,7 @@ class Sweeps(Program):
                 (f"gamma: 50, 100; {start}: good.vtu, nan.vtu", f"gamma=50, {start}=nan.vtu", "where v is nan at (", []),
                 ("Mesh/Upper corner: 1, 2", "Mesh/Upper corner=2", "nodes of the mesh lie outside of its cells", [f"{start}=good.vtu"]),
                 ("Mesh/Upper corner: 0.5, 1", "Mesh/Upper corner=1", "nodes of the mesh lie outside of its cells", [*image, "Turing/gamma=50*old"])):
-            with self.subTest(sweep):
-                for options in ((), ("--validate",)):
-                    error = self.leopard(file, f"Run/Sweep={sweep}", *more, options=options, fails=True)
-                    self.assertIn(f"the run {run} of the sweep: ", error)
-                    self.assertIn(says, error)
-                    self.assertFalse((self.folder / "output").exists(), "something was written")
+            self.assert_refused_before_the_first_run(file, sweep, run, says, more)
         large = ["Mesh/Global refinements=0", "Mesh/Cells=1200", "Discretization/Method=finite differences"]
         self.leopard(file, f"{start}=good.vtu", *large, options=["--validate"])  # at some of its nodes
         self.assertIn("outside of its cells", self.leopard(file, f"{start}=small.vtu", *large, options=["--validate"], fails=True))

@@ -2,8 +2,6 @@
 // Grids that are periodic, in one direction or in all, with even and odd numbers of nodes.
 #include "reaction_diffusion_test.h"
 
-#include <applications/reaction_diffusion/grid/axis_modes.h>
-
 #include <solvers/base/errors.h>
 
 #include <algorithm>
@@ -90,37 +88,6 @@ namespace leopard::reaction_diffusion
             EXPECT_NEAR(fine.interpolation[i] * here + (1. - fine.interpolation[i]) * there, i, 1e-12);
           }
       }
-  }
-
-  TEST(PeriodicGrid, ModesDiagonalizeTheLaplacian)
-  {
-    for (const int n : {3, 4, 5, 6, 13})
-      for (const GridLevel &level : make_levels(box_grid(n, 3, 1, {true, false, false})))
-        {
-          const Axis     &axis  = level.axis[0];
-          const AxisModes modes = make_modes(axis);
-          const auto      size  = static_cast<std::size_t>(axis.n());
-          Vector          laplace(size * size, 0.);
-          for (std::size_t i = 0; i < size; ++i)
-            {
-              laplace[i * size + i] += axis.lower[i] + axis.upper[i];
-              laplace[i * size + axis.around(static_cast<int>(i) - 1)] -= axis.lower[i];
-              laplace[i * size + axis.around(static_cast<int>(i) + 1)] -= axis.upper[i];
-            }
-          for (std::size_t i = 0; i < size; ++i)
-            for (std::size_t j = 0; j < size; ++j)
-              {
-                double identity = 0., found = 0.;
-                for (std::size_t k = 0; k < size; ++k)
-                  {
-                    const double product = modes.from_modes[k * size + i] * modes.to_modes[j * size + k];
-                    identity += product;
-                    found += product * modes.eigenvalue[k];
-                  }
-                EXPECT_NEAR(identity, i == j ? 1. : 0., 1e-12);
-                EXPECT_NEAR(found, laplace[i * size + j], 1e-11 * laplace[0]) << n;
-              }
-        }
   }
 
   TEST(PeriodicGrid, StepsAsTheDirectSolver)
