@@ -109,7 +109,8 @@ namespace leopard::reaction_diffusion
       const Level &coarse = *levels[l];
       Level       &fine   = *levels[l - 1];
       const auto  &axis = fine.grid.axis, &coarse_axis = coarse.grid.axis;
-      const long   n_x = coarse.grid.n[0], plane = n_x * coarse.grid.n[1];
+      const int    n_coarse = coarse.grid.n[0];
+      const long   n_x = n_coarse, plane = n_x * coarse.grid.n[1];
       fine.for_lines([&](int line, int /*b*/) {
         const Line l(fine.grid, line);
         for (int c = 0; c < N; ++c)
@@ -127,7 +128,7 @@ namespace leopard::reaction_diffusion
                   {
                     const int    j  = axis[0].coarse_node[x];
                     const double wx = axis[0].interpolation[x];
-                    q[x] += w * (wx == 1. ? p[j] : wx * p[j] + (1. - wx) * p[coarse_axis[0].around(j + 1)]);
+                    q[x] += w * (wx == 1. ? p[j] : wx * p[j] + (1. - wx) * p[j + 1 < n_coarse ? j + 1 : 0]);
                   }
               }
       });
@@ -164,7 +165,8 @@ namespace leopard::reaction_diffusion
       const Level &fine   = *levels[l - 1];
       Level       &coarse = *levels[l];
       const auto  &axis   = fine.grid.axis;
-      const int    n_x    = coarse.grid.n[0];
+      const int    n_x = coarse.grid.n[0], n_fine = fine.grid.n[0];
+      const auto   around = [n_fine](int i) { return i < 0 ? i + n_fine : i < n_fine ? i : i - n_fine; };
       coarse.for_lines([&](int number, int /*piece*/) {
         const Line to(coarse.grid, number);
         if (slabs != nullptr && l == 1 && (to.begin < fine.coarse_offsets[slabs->rank] || to.begin >= fine.coarse_offsets[slabs->rank + 1]))
@@ -194,7 +196,7 @@ namespace leopard::reaction_diffusion
                   for (int kx = 0; kx < 3; ++kx)
                     if (const double wx = axis[0].restriction[3 * static_cast<std::size_t>(x) + kx]; wx != 0.)
                       for (int e = 0; e < n_entries; ++e)
-                        sum[e] += w * wx * f(e, line, axis[0].around(axis[0].fine_node[x] + kx - 1));
+                        sum[e] += w * wx * f(e, line, around(axis[0].fine_node[x] + kx - 1));
                   for (int e = 0; e < n_entries; ++e)
                     place[e * coarse.n] = sum[e];
                 }
