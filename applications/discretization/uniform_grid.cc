@@ -14,16 +14,6 @@ namespace leopard
 {
   using namespace dealii;
 
-  bool UniformGrid::coarsens_well() const
-  {
-    constexpr int    fewest = 8;            // nodes in a direction
-    constexpr double most = 1.5, thin = 8.; // of the spacings and the numbers of nodes in two directions
-    const int        dim      = grid.is_flat() ? 2 : 3;
-    const auto [small, large] = std::minmax_element(grid.spacing.begin(), grid.spacing.begin() + dim);
-    const auto [fewer, more]  = std::minmax_element(grid.n.begin(), grid.n.begin() + dim);
-    return *large <= most * *small && *fewer >= fewest && *more <= thin * *fewer;
-  }
-
   template <int dim>
   UniformGrid find_uniform_grid(const Discretization<dim, dim> &discretization, const std::vector<bool> &periodic)
   {
@@ -84,7 +74,10 @@ namespace leopard
       }
     // nodes at different places on the grid's, as many as it has
     const bool as_many = static_cast<long>(discretization.dof_handler.n_dofs()) == n_all;
-    result.found       = Utilities::MPI::min(static_cast<int>(all_on_grid && as_many), discretization.comm) != 0;
+    bool       closes  = true; // with two nodes a periodic direction has one neighbour twice
+    for (unsigned int d = 0; d < dim; ++d)
+      closes = closes && (!result.grid.periodic[d] || result.grid.n[d] >= 3);
+    result.found = Utilities::MPI::min(static_cast<int>(all_on_grid && as_many && closes), discretization.comm) != 0;
     return result;
   }
 

@@ -18,14 +18,7 @@ namespace leopard
     reaction_diffusion::NodeGrid grid;
     std::vector<unsigned int>    unknowns;              ///< which of the scalar degrees of freedom that the rank owns are nodes: no periodic copies
     std::vector<dealii::types::global_dof_index> nodes; ///< of each of them: the grid's node
-    bool                                         found = false; ///< whether the mesh is such a grid: a rectangle or a box with equal cells
-
-    /**
-     * Whether cells are nearly cubes and no direction is thin: coarser grids, of twice the spacing in each direction
-     * that has more than 3 nodes, are such, too, until they are small. Of other grids levels of aggregates, which join
-     * what is coupled strongly, are better.
-     */
-    bool coarsens_well() const;
+    bool found = false; ///< whether the mesh is such a grid: a rectangle or a box with equal cells, three nodes at least in periodic directions
   };
 
   /**

@@ -332,7 +332,7 @@ namespace leopard
         if (why_not.empty())
           domain.loads = separated_loads(*context.parameters.problem, discretization, system, integrator->time(), why_not);
         if (time.exponential() && why_not.empty())
-          why_not = domain.mesh != nullptr    ? "the domain is no uniform grid of nodes"
+          why_not = domain.mesh != nullptr    ? "the domain is no uniform grid of nodes, with three at least where it is periodic"
                     : domain.slabs != nullptr ? "there are " + std::to_string(Utilities::MPI::n_mpi_processes(context.comm)) + " ranks"
                                               : "";
         if ((time.engine == "fused" || time.exponential()) && !why_not.empty())
@@ -373,8 +373,7 @@ namespace leopard
         if constexpr (dim == spacedim)
           if (context.parameters.discretization.finite_differences && !by_rows && problem.has_constant_coefficients() &&
               !problem.has_boundary_values() && (all_periodic || !context.parameters.mesh.is_periodic()))
-            if (const UniformGrid grid = find_uniform_grid(discretization, context.parameters.mesh.periodic);
-                grid.found && (time.exponential() || !grid.grid.is_periodic() || grid.coarsens_well()))
+            if (const UniformGrid grid = find_uniform_grid(discretization, context.parameters.mesh.periodic); grid.found)
               return FusedSteps::on_grid(grid, time, linear, context.comm, why_not);
         return FusedSteps::on_mesh(system, discretization, problem, time, linear, why_not);
       }

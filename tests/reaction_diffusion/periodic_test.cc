@@ -5,6 +5,7 @@
 #include <solvers/base/errors.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace leopard::reaction_diffusion
 {
@@ -73,6 +74,42 @@ namespace leopard::reaction_diffusion
             EXPECT_NEAR(coarse_length, n, 1e-12 * n);
           }
       }
+  }
+
+  /** Of 3 or 2 nodes: what they restrict is the mean over their cells, and all take the value of the one. */
+  TEST(PeriodicGrid, ThinDirectionsGoDownToOneNode)
+  {
+    for (const bool periodic : {false, true})
+      for (const int n : {2, 3, 4, 5, 6})
+        {
+          if (periodic && n < 3)
+            continue;
+          NodeGrid grid     = box_grid(200, n, 1, {false, periodic, false});
+          grid.spacing      = {1., 0.3, 1.};
+          const auto levels = make_levels(grid);
+          EXPECT_EQ(levels.back().n[1], 1) << n;
+          EXPECT_LE(levels.back().n[0], 3) << n;
+          Vector weights; // of the finest grid's nodes in what the coarsest has
+          for (std::size_t l = levels.size() - 1; l > 0; --l)
+            {
+              const Axis  &fine = levels[l - 1].axis[1], &coarse = levels[l].axis[1];
+              const Vector of_coarse = l + 1 == levels.size() ? Vector{1.} : weights;
+              weights.assign(fine.n(), 0.);
+              for (int j = 0; j < coarse.n(); ++j)
+                for (int k = 0; k < 3; ++k)
+                  if (const double w = fine.restriction[3 * j + k]; w != 0.)
+                    weights[fine.periodic ? fine.around(fine.fine_node[j] + k - 1) : fine.fine_node[j] + k - 1] += of_coarse[j] * w;
+              for (int i = 0; i < fine.n() && coarse.n() == 1; ++i)
+                {
+                  EXPECT_EQ(fine.interpolation[i], 1.);
+                  EXPECT_EQ(fine.coarse_node[i], 0);
+                }
+            }
+          const Vector &cells = levels[0].axis[1].weight;
+          const double  whole = std::accumulate(cells.begin(), cells.end(), 0.);
+          for (int i = 0; i < n; ++i)
+            EXPECT_NEAR(weights[i], cells[i] / whole, 1e-13) << n << (periodic ? ", periodic" : "");
+        }
   }
 
   TEST(PeriodicGrid, InterpolationIsLinearAcrossTheEndsToo)

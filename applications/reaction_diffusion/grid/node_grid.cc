@@ -24,6 +24,7 @@ namespace leopard::reaction_diffusion
       double before(int i) const { return i > 0 ? x[i - 1] : is_periodic() ? x.back() - period : x[i]; }
       double behind(int i) const { return i + 1 < size() ? x[i + 1] : is_periodic() ? x.front() + period : x[i]; }
       double cell(int i) const { return 0.5 * (behind(i) - before(i)); }
+      double spacing() const { return x[1] - x[0]; }
     };
 
     Axis make_axis(const Positions &positions, double spacing)
@@ -46,16 +47,40 @@ namespace leopard::reaction_diffusion
       return axis;
     }
 
+    /** Every second node and, unless periodic, the last one; of 3 or 2 nodes one. */
     Positions coarsen(const Positions &fine)
     {
       if (fine.size() <= 3)
-        return fine;
+        return {{fine.x[fine.size() / 3]}, fine.period};
       Positions coarse{{}, fine.period};
       for (int i = 0; i < fine.size(); i += 2)
         coarse.x.push_back(fine.x[i]);
       if (fine.size() % 2 == 0 && !fine.is_periodic())
         coarse.x.push_back(fine.x.back());
       return coarse;
+    }
+
+    /**
+     * The directions to coarsen: those in which nodes are nearly as close as anywhere, since a relaxation does not
+     * smooth along the others; all of them where cells are square. Where these have 3 or 2 nodes only and others have
+     * more, what relaxations leave in them is a constant, and they go down to one node. None: the grid stays.
+     */
+    std::array<bool, 3> directions_to_coarsen(const std::array<Positions, 3> &positions)
+    {
+      constexpr double nearly  = 1.5; // of spacings
+      double           closest = std::numeric_limits<double>::infinity();
+      for (const Positions &p : positions)
+        if (p.size() > 1)
+          closest = std::min(closest, p.spacing());
+      const auto is_close = [&](const Positions &p) { return p.size() > 1 && p.spacing() <= nearly * closest; };
+      const auto is_long  = [](const Positions &p) { return p.size() > 3; };
+      const bool any_long = std::any_of(positions.begin(), positions.end(), is_long);
+      const bool halves   = std::any_of(positions.begin(), positions.end(), [&](const Positions &p) { return is_close(p) && is_long(p); });
+
+      std::array<bool, 3> result{};
+      for (int d = 0; d < 3; ++d)
+        result[d] = is_close(positions[d]) && (halves ? is_long(positions[d]) : any_long);
+      return result;
     }
 
     /** Linear interpolation, and its transpose weighted with the cells: what it restricts keeps its integral. */
@@ -67,26 +92,33 @@ namespace leopard::reaction_diffusion
       axis.fine_node.resize(n_coarse);
       axis.restriction.assign(3 * static_cast<std::size_t>(n_coarse), 0.);
       for (int j = 0; j < n_coarse; ++j)
-        axis.fine_node[j] = std::min(step * j, n - 1);
+        axis.fine_node[j] = n_coarse == 1 ? n / 3 : std::min(step * j, n - 1);
       for (int i = 0; i < n; ++i)
         {
-          const int j           = i == n - 1 && !fine.is_periodic() ? n_coarse - 1 : i / step;
+          const int j           = i == n - 1 && !fine.is_periodic() ? n_coarse - 1 : std::min(i / step, n_coarse - 1);
           axis.coarse_node[i]   = j;
-          axis.interpolation[i] = axis.fine_node[j] == i ? 1. : (coarse.behind(j) - fine.x[i]) / (coarse.behind(j) - coarse.x[j]);
+          axis.interpolation[i] = n_coarse == 1 || axis.fine_node[j] == i ? 1. : (coarse.behind(j) - fine.x[i]) / (coarse.behind(j) - coarse.x[j]);
         }
       const auto behind = [&](int j) { return j + 1 == n_coarse && fine.is_periodic() ? 0 : j + 1; };
       for (int j = 0; j < n_coarse; ++j)
-        for (int k = 0; k < 3; ++k)
-          {
-            int i = axis.fine_node[j] + k - 1;
-            if (fine.is_periodic())
-              i = axis.around(i);
-            if (i < 0 || i >= n)
-              continue;
-            const int    before         = axis.coarse_node[i];
-            const double p              = before == j ? axis.interpolation[i] : behind(before) == j ? 1. - axis.interpolation[i] : 0.;
-            axis.restriction[3 * j + k] = n == 1 ? p : p * fine.cell(i) / coarse.cell(j);
-          }
+        {
+          double *const weights = &axis.restriction[3 * static_cast<std::size_t>(j)];
+          double        sum     = 0.;
+          for (int k = 0; k < 3; ++k)
+            {
+              int i = axis.fine_node[j] + k - 1;
+              if (fine.is_periodic() && n > 1)
+                i = axis.around(i);
+              if (i < 0 || i >= n || (fine.is_periodic() && n == 2 && k == 2)) // the one before is the one behind
+                continue;
+              const int    before = axis.coarse_node[i];
+              const double p      = before == j ? axis.interpolation[i] : behind(before) == j ? 1. - axis.interpolation[i] : 0.;
+              weights[k]          = n == 1 ? p : p * fine.cell(i);
+              sum += weights[k];
+            }
+          for (int k = 0; k < 3; ++k)
+            weights[k] /= sum;
+        }
     }
   } // namespace
 
@@ -129,15 +161,14 @@ namespace leopard::reaction_diffusion
             level.axis[d] = make_axis(positions[d], grid.spacing[d]);
           }
         levels.push_back(level);
-        bool coarser = false;
+        const std::array<bool, 3> to_coarsen = directions_to_coarsen(positions);
         for (int d = 0; d < 3; ++d)
           {
-            const Positions coarse = coarsen(positions[d]);
-            coarser                = coarser || coarse.size() < positions[d].size();
+            const Positions coarse = to_coarsen[d] ? coarsen(positions[d]) : positions[d];
             add_transfers(levels.back().axis[d], positions[d], coarse);
             positions[d] = coarse;
           }
-        if (!coarser || !with_coarser)
+        if (!with_coarser || to_coarsen == std::array<bool, 3>{})
           return levels;
       }
   }

@@ -41,7 +41,8 @@ namespace leopard::reaction_diffusion
     std::vector<double> lower, upper;
     std::vector<double> weight; ///< the node's cell over a whole one: 1, 1/2 at the ends (finest grid)
 
-    // to and from the next coarser grid, which has every second node and, unless periodic, the last one
+    // to and from the next coarser grid, which has every second node and, unless periodic, the last one; or all nodes;
+    // or, of 3 or 2, one, whose value all have
     std::vector<int>    coarse_node;   ///< of fine node i: the coarse node at it, or before it
     std::vector<double> interpolation; ///< of fine node i: weight of coarse_node[i]; that of the next one, around(), is 1 minus this
     std::vector<int>    fine_node;     ///< of coarse node j: the fine node at it
@@ -58,7 +59,12 @@ namespace leopard::reaction_diffusion
     bool is_flat() const { return n[2] == 1; }
   };
 
-  /** The grid and coarser ones, down to 3 or 2 nodes a direction; without transfers only the grid itself. */
+  /**
+   * The grid and coarser ones; without transfers only the grid itself. A direction with distances above 1.5 times those
+   * of another one waits until the other has caught up (semi-coarsening), so that point relaxations smooth on cells
+   * that are long and on grids that are thin. The coarsest grid has at most 3 nodes in each direction; one in those
+   * that are thin.
+   */
   std::vector<GridLevel> make_levels(const NodeGrid &grid, bool with_coarser = true);
 
   /**
