@@ -32,19 +32,6 @@ namespace leopard::command_line
 {
   namespace
   {
-    /** The first row whose diagonal entry is missing or zero; -1: none. */
-    int row_without_diagonal(const CrsMatrix<double> &A)
-    {
-      for (int i = 0; i < A.n_rows; ++i)
-        {
-          const auto end   = A.columns.begin() + A.row_offsets[i + 1];
-          const auto found = std::find(A.columns.begin() + A.row_offsets[i], end, i);
-          if (found == end || A.values[found - A.columns.begin()] == 0.)
-            return i;
-        }
-      return -1;
-    }
-
     /**
      * What CrsMatrix::validate() finds, for a matrix just read, with numbers that count from 1 as in the file.
      * @param divides whether the method divides by the diagonal.
@@ -174,12 +161,7 @@ namespace leopard::command_line
     void negate_if_negative(CrsMatrix<double> &A, std::vector<double> &b, bool is_symmetric)
     {
       for (int i = 0; i < A.n_rows && is_symmetric; ++i)
-        {
-          double diagonal = 0.;
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            diagonal = A.columns[p] == i ? A.values[p] : diagonal;
-          is_symmetric = diagonal < 0.;
-        }
+        is_symmetric = diagonal_entry(A, i) < 0.;
       if (!is_symmetric)
         return;
       log_line("negated", "the matrix is symmetric, and its diagonal negative: -A x = -b is solved");

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <mutex>
 #include <string>
 
 namespace leopard::command_line
@@ -124,8 +125,32 @@ namespace leopard::command_line
     }
   } // namespace
 
+  double diagonal_entry(const CrsMatrix<double> &A, int i)
+  {
+    const auto end   = A.columns.begin() + A.row_offsets[i + 1];
+    const auto found = std::find(A.columns.begin() + A.row_offsets[i], end, i);
+    return found == end ? 0. : A.values[found - A.columns.begin()];
+  }
+
+  int row_without_diagonal(const CrsMatrix<double> &A)
+  {
+    int        first = A.n_rows;
+    std::mutex one_at_a_time;
+    parallel_for(*shared_thread_pool(0), A.n_rows, 4096, [&](long begin, long end) {
+      int i = static_cast<int>(begin);
+      while (i < static_cast<int>(end) && diagonal_entry(A, i) != 0.)
+        ++i;
+      const std::lock_guard<std::mutex> lock(one_at_a_time);
+      if (i < static_cast<int>(end))
+        first = std::min(first, i);
+    });
+    return first < A.n_rows ? first : -1;
+  }
+
   int complete_zero_rows(CrsMatrix<double> &A, const std::vector<double> &b)
   {
+    if (row_without_diagonal(A) < 0)
+      return 0;
     std::vector<char> has_column(A.n_rows, 0);
     for (std::size_t p = 0; p < A.columns.size(); ++p)
       if (A.values[p] != 0.)

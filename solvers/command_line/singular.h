@@ -7,6 +7,12 @@
 
 namespace leopard::command_line
 {
+  /** a_ii; zero where it is not stored. */
+  double diagonal_entry(const CrsMatrix<double> &A, int i);
+
+  /** The first row whose diagonal entry is missing or zero; -1: none. By all threads. */
+  int row_without_diagonal(const CrsMatrix<double> &A);
+
   /**
    * A row and a column i that are zero, with b_i = 0, get a_ii = 1, so that x_i = 0. @return how many there are.
    * @throws InvalidInput for a zero row with another b_i, and for a row or a column that is zero alone.

@@ -504,19 +504,11 @@ namespace leopard::command_line
     constexpr int fewest = 1000; // below nothing is gained
     if (A.n_rows < fewest)
       return std::nullopt;
-    const std::array<int, 3> n   = guessed_grid(A);
-    const int                dim = n[2] > 1 ? 3 : n[1] > 1 ? 2 : 1;
-    if (dim == 1)
+    const std::array<int, 3> n = guessed_grid(A);
+    if (n[1] == 1 && n[2] == 1)
       return std::nullopt;
-    std::vector<double> coordinates(static_cast<std::size_t>(dim) * A.n_rows);
-    for (int i = 0; i < A.n_rows; ++i)
-      {
-        const int places[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
-        for (int d = 0; d < dim; ++d)
-          coordinates[static_cast<std::size_t>(i) * dim + d] = places[d];
-      }
-    const std::optional<FoundStencil> found = find_stencil(A, coordinates, dim);
-    if (!found || !found->isolated_rows.empty() || !std::is_sorted(found->rows.begin(), found->rows.end()))
+    const std::optional<FoundStencil> found = find_stencil_on_grid(A, n);
+    if (!found)
       return std::nullopt;
     // the levels' values beyond the grid are zero: not so where the diagonal is smaller at its boundary (Neumann)
     double off_diagonal = 0.;

@@ -3,12 +3,14 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../base/thread_pool.h"
 #include "../base/together_by_sums.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace leopard
 {
@@ -215,17 +217,24 @@ namespace leopard
     struct Range
     {
       double smallest = std::numeric_limits<double>::infinity(), largest = -std::numeric_limits<double>::infinity(), sum = 0.;
-      int    count = 0, row = -1; ///< row: the last with an entry unlike those before
+      int    count = 0, row_of_smallest = -1, row_of_largest = -1; ///< the first with these values
+
+      /** The last with an entry unlike those before. */
+      int row() const { return std::max(row_of_smallest, row_of_largest); }
 
       void add(double value, int from_row)
       {
-        if (!(value >= smallest && value <= largest))
-          row = from_row;
-        smallest = std::min(smallest, value);
-        if (value > largest || std::isnan(value)) // which stays, and is found
-          largest = value;
+        widen(value, from_row, value, from_row);
         sum += value;
         ++count;
+      }
+
+      /** Values of later rows. */
+      void add(const Range &later)
+      {
+        widen(later.smallest, later.row_of_smallest, later.largest, later.row_of_largest);
+        sum += later.sum;
+        count += later.count;
       }
 
       /** That of all ranks. */
@@ -236,10 +245,25 @@ namespace leopard
         if (count == 0)
           return;
         const double smallest_of_all = -all.max(-smallest), largest_of_all = all.max(largest);
-        sum      = all.sum(sum);
-        row      = static_cast<int>(all.max(is_here && (varies_here || smallest > smallest_of_all) ? row : -1));
-        smallest = smallest_of_all;
-        largest  = std::isnan(sum) ? sum : largest_of_all; // a maximum over ranks may forget what is no number
+        sum             = all.sum(sum);
+        row_of_smallest = row_of_largest = static_cast<int>(all.max(is_here && (varies_here || smallest > smallest_of_all) ? row() : -1));
+        smallest                         = smallest_of_all;
+        largest                          = std::isnan(sum) ? sum : largest_of_all; // a maximum over ranks may forget what is no number
+      }
+
+    private:
+      void widen(double low, int row_of_low, double high, int row_of_high)
+      {
+        if (low < smallest)
+          {
+            smallest        = low;
+            row_of_smallest = row_of_low;
+          }
+        if (high > largest || std::isnan(high)) // which stays, and is found
+          {
+            largest        = high;
+            row_of_largest = row_of_high;
+          }
       }
     };
 
@@ -253,14 +277,17 @@ namespace leopard
       return {node % grid.n_x, node / grid.n_x % grid.n_y, node / (grid.n_x * grid.n_y)};
     }
 
-    /** Of the own rows. @param first the number of the first of them, for messages. */
-    std::array<Range, 27> own_ranges(const CrsMatrix<double> &A, const FoundStencil &found, int first)
+    using Ranges = std::array<Range, 27>;
+
+    /** Of the nodes begin <= k < end of the own ones. @param first the number of the first own row, for messages. */
+    Ranges ranges_of_nodes(const CrsMatrix<double> &A, const FoundStencil &found, int first, std::size_t begin, std::size_t end)
     {
       const auto name = [&](int i) { return i < A.n_rows ? "row " + std::to_string(first + i) : "a row of another rank"; };
 
-      std::array<Range, 27> ranges;
-      for (const int i : found.rows)
+      Ranges ranges;
+      for (std::size_t k = begin; k < end; ++k)
         {
+          const int  i    = found.rows[k];
           const auto here = position_of(found.nodes[i], found.stencil);
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             {
@@ -282,14 +309,31 @@ namespace leopard
       return ranges;
     }
 
-    std::array<Range, 27> ranges_of(const CrsMatrix<double> &A, const FoundStencil &found, const RowsOfRanks &ranks)
+    /** Of the own rows, in parts whose number does not depend on the threads; a rank has its own thread only. */
+    Ranges own_ranges(const CrsMatrix<double> &A, const FoundStencil &found, const RowsOfRanks &ranks)
     {
-      std::array<Range, 27> ranges;
-      together([&] { ranges = own_ranges(A, found, ranks.first); }, ranks.communication);
+      constexpr std::size_t nodes_a_part = 65536;
+      const std::size_t     n = found.rows.size(), n_parts = (n + nodes_a_part - 1) / nodes_a_part;
+      std::vector<Ranges>   parts(n_parts);
+      parallel_for(*shared_thread_pool(ranks.communication == nullptr ? 0 : 1), static_cast<long>(n_parts), 1, [&](long from, long to) {
+        for (long part = from; part < to; ++part)
+          parts[part] = ranges_of_nodes(A, found, ranks.first, part * nodes_a_part, std::min(n, (part + 1) * nodes_a_part));
+      });
+      Ranges result;
+      for (const Ranges &part : parts)
+        for (std::size_t slot = 0; slot < result.size(); ++slot)
+          result[slot].add(part[slot]);
+      return result;
+    }
+
+    Ranges ranges_of(const CrsMatrix<double> &A, const FoundStencil &found, const RowsOfRanks &ranks)
+    {
+      Ranges result;
+      together([&] { result = own_ranges(A, found, ranks); }, ranks.communication);
       if (ranks.communication != nullptr)
-        for (Range &range : ranges)
+        for (Range &range : result)
           range.add_others(*ranks.communication);
-      return ranges;
+      return result;
     }
 
     double diagonal_of(const CrsMatrix<double> &A, int i)
@@ -327,9 +371,9 @@ namespace leopard
     /** What depends on values, for rows that have been placed. */
     void read_values(FoundStencil &found, const CrsMatrix<double> &A, double tolerance, const RowsOfRanks &ranks)
     {
-      std::array<Range, 27> ranges  = ranges_of(A, found, ranks);
-      Stencil<double>      &stencil = found.stencil;
-      stencil.coefficients          = {};
+      Ranges           ranges  = ranges_of(A, found, ranks);
+      Stencil<double> &stencil = found.stencil;
+      stencil.coefficients     = {};
       stencil.diagonal.clear();
       found.own_diagonal.clear();
       found.diagonal_varies = false;
@@ -347,7 +391,7 @@ namespace leopard
             continue;
           const int n_expected = (stencil.n_x - std::abs(offset[0])) * (stencil.n_y - std::abs(offset[1])) * (stencil.n_z - std::abs(offset[2]));
           if (range.count < n_expected)
-            range.add(0., range.row); // entries that are not stored
+            range.add(0., range.row()); // entries that are not stored
           const double difference = range.largest - range.smallest;
           if (slot == slot_of({0, 0, 0}) && !reached(difference, tolerance * scale))
             {
@@ -357,7 +401,7 @@ namespace leopard
           if (!reached(difference, tolerance * scale))
             throw NotFound{"the coefficient of the neighbour at (" + std::to_string(offset[0]) + ", " + std::to_string(offset[1]) + ", " +
                            std::to_string(offset[2]) + ") varies from " + text_of(range.smallest) + " to " + text_of(range.largest) + " (row " +
-                           std::to_string(range.row) + ", the first is 0)"};
+                           std::to_string(range.row()) + ", the first is 0)"};
           const bool   vanishes = reached(std::max(std::abs(range.smallest), std::abs(range.largest)), tolerance * scale);
           const double value = vanishes ? 0. : difference == 0. ? range.smallest : std::clamp(range.sum / range.count, range.smallest, range.largest);
           stencil.coefficient(offset[0], offset[1], offset[2]) = value;
@@ -380,6 +424,26 @@ namespace leopard
       read_values(found, A, tolerance, ranks);
       return found;
     }
+
+    /** What find() returns; nothing, and why, where it throws NotFound, on this or on another rank. */
+    template <typename Find>
+    std::optional<FoundStencil> or_nothing(const Find &find, std::string *why_not)
+    {
+      try
+        {
+          return find();
+        }
+      catch (const InvalidInput &)
+        {
+          throw;
+        }
+      catch (const Error &not_found)
+        {
+          if (why_not != nullptr)
+            *why_not = not_found.what();
+          return std::nullopt;
+        }
+    }
   } // namespace
 
   std::optional<FoundStencil> find_stencil(
@@ -392,20 +456,27 @@ namespace leopard
       throw InvalidInput("find_stencil: " + std::to_string(coordinates.size()) + " coordinates in " + std::to_string(dim) +
                          " dimensions\n  expected: 1, 2 or 3 dimensions, and that many coordinates for each of the " + std::to_string(A.n_rows) +
                          " rows");
-    try
-      {
-        return find(A, coordinates, dim, tolerance, ranks);
-      }
-    catch (const InvalidInput &)
-      {
-        throw;
-      }
-    catch (const Error &not_found) // of this or of another rank
-      {
-        if (why_not != nullptr)
-          *why_not = not_found.what();
-        return std::nullopt;
-      }
+    return or_nothing([&] { return find(A, coordinates, dim, tolerance, ranks); }, why_not);
+  }
+
+  std::optional<FoundStencil> find_stencil_on_grid(const CrsMatrix<double> &A, const std::array<int, 3> &n, std::string *why_not, double tolerance)
+  {
+    if (A.n_columns != A.n_rows || static_cast<double>(n[0]) * n[1] * n[2] != A.n_rows)
+      throw InvalidInput("find_stencil_on_grid: a matrix of " + std::to_string(A.n_rows) + " x " + std::to_string(A.n_columns) + " for " +
+                         std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " + std::to_string(n[2]) +
+                         " nodes\n  expected: a square one with as many rows as nodes");
+    const auto find_it = [&] {
+      FoundStencil found;
+      found.stencil.n_x = n[0];
+      found.stencil.n_y = n[1];
+      found.stencil.n_z = n[2];
+      found.rows.resize(A.n_rows);
+      std::iota(found.rows.begin(), found.rows.end(), 0);
+      found.nodes = found.rows;
+      read_values(found, A, tolerance, {});
+      return found;
+    };
+    return or_nothing(find_it, why_not);
   }
 
   bool update_stencil(FoundStencil &found, const CrsMatrix<double> &A, double tolerance, const RowsOfRanks &ranks)

@@ -4,6 +4,7 @@
 #include "../exchange/communication.h"
 #include "../matrix/stencil.h"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,14 @@ namespace leopard
                                            std::string               *why_not   = nullptr,
                                            double                     tolerance = 1e-11,
                                            const RowsOfRanks         &ranks     = {});
+
+  /**
+   * The same where row k stands at node k of a grid of n[0] x n[1] x n[2] nodes, x fastest, whose every row is coupled
+   * to others: no coordinates, one pass over the entries by all threads. One rank; the sums do not depend on the
+   * threads. @throws InvalidInput unless A is square with that many rows.
+   */
+  std::optional<FoundStencil>
+  find_stencil_on_grid(const CrsMatrix<double> &A, const std::array<int, 3> &n, std::string *why_not = nullptr, double tolerance = 1e-11);
 
   /**
    * The stencil of a matrix with other values and the rows where they were. Rows keep their nodes, so that this takes a

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -186,6 +188,50 @@ namespace leopard
       diagonal_only.coefficient(1, 0, 0) = diagonal_only.coefficient(-1, 0, 0) = diagonal_only.coefficient(0, 1, 0) =
         diagonal_only.coefficient(0, -1, 0)                                    = 0.;
       EXPECT_NE(why_not(Shuffled(diagonal_only, 2, 0)).find("no row is coupled"), std::string::npos);
+    }
+
+    /** Several parts of rows: what is unlike in any of them, rounding included, is found wherever it stands. */
+    TEST(FindStencil, OnAGridThatIsKnownNeedsNoCoordinates)
+    {
+      for (const auto &[stencil, n] :
+           {std::pair{five_point_stencil(8, 5, 0.1), std::array<int, 3>{8, 5, 1}}, {twenty_seven_point_stencil(5, 4, 3, 0.), {5, 4, 3}}})
+        {
+          const auto found = find_stencil_on_grid(stencil.to_crs(), n);
+          ASSERT_TRUE(found.has_value());
+          EXPECT_EQ(found->stencil.coefficients, stencil.coefficients);
+          EXPECT_EQ(found->deviation, 0.);
+          EXPECT_EQ(found->rows, found->nodes);
+          EXPECT_TRUE(found->isolated_rows.empty());
+        }
+      const std::array<int, 3> n       = {500, 400, 1};
+      const Stencil<double>    stencil = five_point_stencil(n[0], n[1], 0.1);
+      const CrsMatrix<double>  A       = stencil.to_crs();
+      ASSERT_TRUE(find_stencil_on_grid(A, n).has_value());
+      for (const int row : {3, 65535, 65536, 131072, 199998})
+        {
+          std::string       why;
+          CrsMatrix<double> bad   = A;
+          const auto        begin = bad.columns.begin() + bad.row_offsets[row], end = bad.columns.begin() + bad.row_offsets[row + 1];
+          const auto        entry = std::find(begin, end, row + 1) - bad.columns.begin();
+          bad.values[entry]       = -1. - 1e-12;
+          const auto rounded      = find_stencil_on_grid(bad, n);
+          ASSERT_TRUE(rounded.has_value()) << row;
+          EXPECT_NEAR(rounded->deviation, 1e-12 / 4.1, 1e-14) << row;
+          bad.values[entry] = -1. - 1e-9;
+          EXPECT_FALSE(find_stencil_on_grid(bad, n, &why).has_value()) << row;
+          EXPECT_NE(why.find("varies from -1 to -1"), std::string::npos) << why;
+          EXPECT_NE(why.find("(row " + std::to_string(row)), std::string::npos) << why;
+          bad.values[entry] = std::numeric_limits<double>::quiet_NaN();
+          EXPECT_FALSE(find_stencil_on_grid(bad, n, &why).has_value()) << row;
+          bad.values[entry] = 0.; // a coupling that is not there
+          EXPECT_FALSE(find_stencil_on_grid(bad, n, &why).has_value()) << row;
+          bad                = A;
+          bad.columns[entry] = row > 100000 ? row - 7 : row + 7;
+          EXPECT_FALSE(find_stencil_on_grid(bad, n, &why).has_value()) << row;
+          EXPECT_NE(why.find("more than one interval away"), std::string::npos) << why;
+        }
+      EXPECT_FALSE(find_stencil_on_grid(A, {400, 500, 1}).has_value());
+      EXPECT_THROW(find_stencil_on_grid(A, {500, 401, 1}), InvalidInput);
     }
 
     TEST(FindStencil, RejectsWrongInput)
