@@ -20,6 +20,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <future>
 #include <iostream>
 #include <new>
@@ -91,6 +92,14 @@ namespace
       catch (const CLI::ParseError &error)
         {
           exit_code = app.exit(error, said, complaint) == 0 ? 0 : 1;
+        }
+      std::error_code missing;
+      std::filesystem::current_path(missing);
+      if (exit_code < 0 && missing)
+        {
+          complaint << "leopard: the working directory cannot be found (" << missing.message()
+                    << ")\n  expected: one that is there; change to it, and start again\n";
+          exit_code = 1;
         }
     }
 

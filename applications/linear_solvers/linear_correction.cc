@@ -28,6 +28,7 @@ namespace leopard
         const LinearSolveResult solved = solver.solve(update, residual, target);
         result.n_iterations += solved.n_iterations;
         result.n_corrections += solved.n_corrections;
+        result.has_momentum       = result.has_momentum || solved.has_momentum;
         result.rate               = solved.rate;
         result.stagnated          = solved.stagnated;
         result.negative_curvature = solved.negative_curvature;

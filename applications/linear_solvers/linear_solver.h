@@ -224,6 +224,7 @@ namespace leopard
     bool        stagnated          = false; ///< as in Progress
     bool        negative_curvature = false; ///< as in Progress
     int         n_corrections      = 0;     ///< of a refinement, whose inner iterations the others are; 0: it is none
+    bool        has_momentum       = false; ///< whether corrections of a refinement had it
     bool        at_rounding        = false; ///< as in Progress
     bool        ill_conditioned    = false; ///< as in Progress
     std::string note;                       ///< what the log should say once; mostly empty

@@ -294,6 +294,7 @@ namespace leopard
         LinearSolveResult result;
         result.n_iterations    = found.n_iterations;
         result.n_corrections   = found.n_corrections;
+        result.has_momentum    = found.has_momentum;
         result.final_residual  = found.residual;
         result.converged       = found.converged() || target.relative_tolerance == 0.;
         result.at_rounding     = found.reason == RefinementReason::rounding;

@@ -98,14 +98,15 @@ namespace leopard
           discretization.balance(residual);
       });
       say_note(context, result.note);
-      context.log.line(format("  %s: %d %s%s, residual %.3e -> %.3e%s",
-                              solver.description().c_str(),
-                              result.n_iterations,
-                              parameters.method == "multigrid" ? "cycles" : "iterations",
-                              result.n_corrections > 0 ? format(" in %d corrections", result.n_corrections).c_str() : "",
-                              first,
-                              result.final_residual,
-                              result.convergence_factor > 0. ? format(", convergence factor %.3f", result.convergence_factor).c_str() : ""));
+      context.log.line(format(
+        "  %s: %d %s%s, residual %.3e -> %.3e%s",
+        solver.description().c_str(),
+        result.n_iterations,
+        parameters.method == "multigrid" ? "cycles" : "iterations",
+        result.n_corrections > 0 ? format(" in %d corrections%s", result.n_corrections, result.has_momentum ? " with momentum" : "").c_str() : "",
+        first,
+        result.final_residual,
+        result.convergence_factor > 0. ? format(", convergence factor %.3f", result.convergence_factor).c_str() : ""));
       report.update(solver.report());
       report["set_up_seconds"]    = solver.set_up_seconds(); // of the linear solver, a part of "seconds"
       report["linear_iterations"] = result.n_iterations;

@@ -152,6 +152,16 @@ class BadInput(Program):
             self.assertEqual(subprocess.run([LEOPARD, *map(str, arguments)], cwd=self.folder, capture_output=True, check=False).returncode, 1, arguments)
         self.assertEqual(subprocess.run([LEOPARD, "--help"], capture_output=True, check=False).returncode, 0)
 
+    def test_a_working_directory_that_is_gone(self):
+        """MPI and PETSc ended with a core dump and a stack."""
+        self.assertTrue(os.path.isabs(LEOPARD), LEOPARD)
+        for start in ("", "mpirun -n 1 "):
+            ended = subprocess.run(["sh", "-c", f'mkdir gone && cd gone && rmdir ../gone && {start}"$0" "$1"', LEOPARD, str(TINY)], cwd=self.folder, capture_output=True, text=True, check=False)
+            if start and "leopard:" not in ended.stderr:
+                continue  # mpirun itself says it
+            self.assertEqual(ended.returncode, 1, ended.stderr)
+            self.assertTrue(ended.stderr.startswith("leopard: the working directory cannot be found (No such file or directory)\n  expected: "), ended.stderr)
+
     def test_expressions(self):
         self.rejected(LAPLACE, "Laplace/Source=sin(x", says=["'sin(x'", "'Laplace/Source'", "cannot be evaluated"])
         self.rejected(LAPLACE, "Laplace/Source=x+w", says=["'x+w'", "'Laplace/Source'"])

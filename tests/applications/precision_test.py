@@ -109,6 +109,7 @@ class PrecisionOfSolvers(HostProgram):
             for double, mixed in zip(*results):
                 self.assertLessEqual(mixed["linear_iterations"], double["linear_iterations"] + 1, f"{file} {settings}")
                 self.assertEqual(mixed["corrections"], mixed["linear_iterations"])
+                self.assertRegex(self.log(file), rf"{mixed['linear_iterations']} cycles in {mixed['corrections']} corrections with momentum, residual ")
                 for measure in ("minimum", "maximum"):
                     self.assertAlmostEqual(mixed["u"][measure], double["u"][measure], delta=1e-7 * double["u"]["maximum"], msg=f"{file} {settings}")
 
