@@ -2,13 +2,15 @@
 // Geometric multigrid on uniform grids, as stencils and with stored matrices, on the host or on a GPU: set-up, one
 // cycle, time to a true relative residual, and the bytes that a cycle has to move beside the time that it takes.
 #include "conjugate_gradients.h"
+#include "cycle_traffic.h"
+#include "grid_cases.h"
+#include "multigrid_vectors.h"
+#include "repeated_times.h"
 #include "tensor_elements.h"
 
 #include <solvers/base/errors.h>
-#include <solvers/base/stopwatch.h>
 #include <solvers/krylov/cg.h>
 #include <solvers/matrix/device_matrix.h>
-#include <solvers/matrix/generators.h>
 #include <solvers/multigrid/aggregation.h>
 #include <solvers/multigrid/multigrid.h>
 #include <solvers/refinement/mixed_multigrid.h>
@@ -34,36 +36,12 @@ namespace
   {
     MultigridOptions         options;
     std::vector<std::string> cases = {"five:4096", "seven:256", "seven:318", "q2:1024"}, forms = {"stencil", "stored"};
-    std::string              backend = "automatic", cycle = "V", moving = "automatic", csv;
+    std::string              backend = "automatic", cycle = "V", moving = "automatic", schedule = "chaotic", two_stage = "automatic", csv;
     double                   tolerance = 1e-10, delta = 0., vary = 0.;
-    int                      repetitions = 11, n_levels = 0, mixed = 0;
+    int                      repetitions = 11, n_levels = 0, mixed = 0, n_random = 0;
     bool                     with_cg = false, sixteen_bits = false;
     double                   bandwidth = 0.; ///< bytes a second of a copy, read and written
   };
-
-  struct Times
-  {
-    double median = 0., smallest = 0., largest = 0.; ///< seconds
-  };
-
-  /** Of n repetitions after one that warms up; the device is waited for. */
-  Times measure(bool on_device, int n, const std::function<void()> &run)
-  {
-    std::vector<double> times;
-    for (int i = -1; i < n; ++i)
-      {
-        if (on_device)
-          device::synchronize();
-        const double start = now();
-        run();
-        if (on_device)
-          device::synchronize();
-        if (i >= 0)
-          times.push_back(now() - start);
-      }
-    std::sort(times.begin(), times.end());
-    return {times[times.size() / 2], times.front(), times.back()};
-  }
 
   double copy_bandwidth(const Settings &settings)
   {
@@ -89,184 +67,66 @@ namespace
     return 2. * n_bytes / t.median;
   }
 
-  Stencil<double> stencil_of(const std::string &text, double delta)
-  {
-    const std::size_t colon = text.find(':');
-    const std::string name  = text.substr(0, colon);
-    int               n     = 0;
-    if (colon == std::string::npos || std::sscanf(text.c_str() + colon + 1, "%d", &n) != 1 || n < 1)
-      throw InvalidInput("the case is '" + text + "'\n  expected: for example five:4096");
-    if (name == "three")
-      {
-        Stencil<double> stencil;
-        stencil.n_x                   = n;
-        stencil.coefficient(0, 0, 0)  = 2. + delta;
-        stencil.coefficient(-1, 0, 0) = stencil.coefficient(1, 0, 0) = -1.;
-        return stencil;
-      }
-    if (name == "five")
-      return five_point_stencil(n, n, delta);
-    if (name == "nine")
-      return nine_point_stencil(n, n, delta);
-    if (name == "seven")
-      return seven_point_stencil(n, n, n, delta);
-    if (name == "twenty-seven")
-      return twenty_seven_point_stencil(n, n, n, delta);
-    throw InvalidInput("the case is '" + text + "'\n  expected: three, five, nine, seven or twenty-seven, a colon, and the nodes a side");
-  }
-
-  /**
-   * Each edge between two unknowns gets a coefficient of its own, 1 + strength sin(7 x + 1) cos(5 y) at its middle (x,
-   * y); those to the boundary keep theirs. With coordinates in intervals of the finest grid neighbours have nothing in
-   * common, nor have levels: the coarse problems are those of other coefficients around the same mean.
-   */
-  void vary(MultigridHierarchy &hierarchy, double strength)
-  {
-    for (MultigridLevel &level : hierarchy.levels)
-      {
-        const auto middle = [&](std::size_t i, std::size_t j, int d) {
-          return (level.coordinates[i * level.dim + d] + level.coordinates[j * level.dim + d]) / 2;
-        };
-        scale_edges(level.matrix, [&](int i, int j) { return 1. + strength * std::sin(7. * middle(i, j, 0) + 1.) * std::cos(5. * middle(i, j, 1)); });
-      }
-  }
-
-  /**
-   * x and b = A 1 where the multigrid computes: a right-hand side for which double precision reaches small residuals on
-   * fine grids, too.
-   */
-  class Vectors
-  {
-  public:
-    explicit Vectors(Multigrid<double> &multigrid)
-      : on_device(multigrid.memory_space() == MemorySpace::device)
-      , n(multigrid.n_rows())
-      , host_x(on_device ? 0 : n)
-      , host_b(on_device ? 0 : n)
-      , device_x(on_device ? n : 0)
-      , device_b(on_device ? n : 0)
-    {
-      set(x(), 1.);
-      multigrid.multiply(b(), x());
-    }
-    double *x() { return on_device ? device_x.data() : host_x.data(); }
-    double *b() { return on_device ? device_b.data() : host_b.data(); }
-    void    clear() { set(x(), 0.); }
-
-    /** ||b - A x|| / ||b||, with the multigrid's product alone. */
-    double relative_residual(Multigrid<double> &multigrid)
-    {
-      if (on_device)
-        {
-          DeviceVector<double> r(n);
-          multigrid.multiply(r.data(), x());
-          r.sadd(-1., 1., device_b);
-          return r.l2_norm() / device_b.l2_norm();
-        }
-      std::vector<double> r(n);
-      multigrid.multiply(r.data(), x());
-      double sum = 0., sum_b = 0.;
-      for (std::size_t i = 0; i < n; ++i)
-        {
-          sum += (host_b[i] - r[i]) * (host_b[i] - r[i]);
-          sum_b += host_b[i] * host_b[i];
-        }
-      return std::sqrt(sum / sum_b);
-    }
-
-  private:
-    void set(double *v, double value)
-    {
-      if (on_device)
-        (v == device_x.data() ? device_x : device_b) = value;
-      else
-        std::fill_n(v, n, value);
-    }
-
-    const bool           on_device;
-    const std::size_t    n;
-    std::vector<double>  host_x, host_b;
-    DeviceVector<double> device_x, device_b;
-  };
-
-  /** What a level's part of a cycle has to move, in bytes, if every operand of every step goes through memory once. */
-  struct Traffic
-  {
-    double n = 0., matrix = 0.,
-           transfer = 0.; ///< unknowns; bytes of the matrix (or of a diagonal that varies); of the prolongation, and of its transpose
-
-    /** x and b read, x written, once a global iteration. */
-    double smoothing(const MultigridOptions &o) const
-    {
-      return (o.pre_smoothing + o.post_smoothing) * o.smoother.iterations_per_step * (24. * n + matrix);
-    }
-    /**
-     * Residual: x and b read; with stored matrices r is written and read again. Coarse b written, x set to zero;
-     * correction: x read and written.
-     */
-    double residual_and_transfers(double n_coarse, bool stored) const
-    {
-      return 16. * n + matrix + (stored ? 16. * n : 0.) + 2. * transfer + 16. * n_coarse + 16. * n + 8. * n_coarse;
-    }
-  };
-
-  double bytes(const CrsMatrix<double> &A)
-  {
-    return 12. * A.n_entries() + 4. * A.n_rows;
-  }
-
-  void print_roofline(const Settings &settings, const std::vector<Traffic> &traffic, bool stored, Multigrid<double> &multigrid, double cycle_seconds)
-  {
-    const MultigridProfile profile = multigrid.profile(5);
-    double                 sum     = 0.;
-    std::printf("  %5s %12s %12s %12s %12s %12s %12s\n", "level", "unknowns", "MB", "at bandwidth", "measured", "smoother", "transfers");
-    for (std::size_t l = traffic.size() - 1; l > 0; --l)
-      {
-        const double moved = traffic[l].smoothing(multigrid.options()) + traffic[l].residual_and_transfers(traffic[l - 1].n, stored);
-        const auto  &p     = profile.levels[l];
-        sum += moved;
-        std::printf("  %5zu %12d %12.3f %9.1f us %9.1f us %9.1f us %9.1f us\n",
-                    l,
-                    p.n_unknowns,
-                    moved * 1e-6,
-                    moved / settings.bandwidth * 1e6,
-                    (p.smoother + p.residual_and_transfers) * 1e6,
-                    p.smoother * 1e6,
-                    p.residual_and_transfers * 1e6);
-      }
-    std::printf("  %5d %12d %12s %12s %9.1f us (coarse solver%s)\n",
-                0,
-                profile.levels[0].n_unknowns,
-                "",
-                "",
-                profile.coarse_solver * 1e6,
-                profile.copies > 0. ? ", copies apart" : "");
-    std::printf(
-      "  a cycle moves %.1f MB: %.1f us at the copy bandwidth, %.1f us measured (%.0f %%); its parts, each waited for: %.1f us, copies %.1f us\n",
-      sum * 1e-6,
-      sum / settings.bandwidth * 1e6,
-      cycle_seconds * 1e6,
-      100. * sum / settings.bandwidth / cycle_seconds,
-      profile.sum() * 1e6,
-      profile.copies * 1e6);
-  }
-
   /** Levels as the stencil form chooses them, so that both forms do the same. */
   int number_of_levels(const Stencil<double> &stencil, const Settings &settings)
   {
     return settings.n_levels > 0 ? settings.n_levels : default_n_levels(stencil, settings.options.backend);
   }
 
-  /** "q2:1024": quadratic elements on 1024^2 cells, down to 16^2 cells; they have a stored form only. */
-  int cells_of_elements(const std::string &name)
+  /** One cycle, of a right-hand side of ones. */
+  template <typename Number>
+  Times time_of_cycle(Multigrid<Number> &multigrid)
   {
-    int n = 0;
-    return std::sscanf(name.c_str(), "q2:%d", &n) == 1 ? n : 0;
+    const std::size_t n         = multigrid.n_rows();
+    const bool        on_device = multigrid.memory_space() == MemorySpace::device;
+    if (on_device)
+      {
+        DeviceVector<Number> x(n), b(n);
+        b = Number(1);
+        return measure(true, 11, [&] { multigrid.vmult(x.data(), b.data()); });
+      }
+    std::vector<Number> x(n), b(n, Number(1));
+    return measure(false, 11, [&] { multigrid.vmult(x.data(), b.data()); });
   }
 
-  /** Cycles in single precision as corrections of a solution in double, beside what double takes. */
-  void run_mixed(
-    Refinement<float> &refinement, Vectors &vectors, Multigrid<double> &multigrid, const Settings &settings, double in_double, const char *what)
+  /** Cycles in single precision as corrections of a solution in double. */
+  struct MixedPrecision
+  {
+    std::string                        what, cycles; ///< for the table
+    std::shared_ptr<Multigrid<float>>  multigrid;
+    std::unique_ptr<Refinement<float>> refinement;
+  };
+
+  MixedPrecision mixed_precision(const MultigridHierarchy &hierarchy, const MultigridOptions &options, const RefinementOptions &refinement)
+  {
+    const double             weight = weight_for(hierarchy);
+    const CrsMatrix<double> &A      = hierarchy.finest_matrix();
+    MixedPrecision           result;
+    result.multigrid = std::make_shared<Multigrid<float>>(weight == 1. ? hierarchy : times(hierarchy, weight), options);
+    result.refinement =
+      std::make_unique<Refinement<float>>(make_outer_system<float>(A, scale_of_weight(weight, A.n_rows), options.backend, options.n_threads),
+                                          make_inner_solver(result.multigrid),
+                                          refinement);
+    return result;
+  }
+
+  MixedPrecision mixed_precision(const Stencil<double> &stencil, int n_levels, const MultigridOptions &options, const RefinementOptions &refinement)
+  {
+    const double   weight = weight_for(stencil);
+    MixedPrecision result;
+    result.multigrid  = std::make_shared<Multigrid<float>>(times(stencil, weight), n_levels, options);
+    result.refinement = std::make_unique<Refinement<float>>(
+      make_outer_system<float>(stencil, weight, options.backend, options.n_threads), make_inner_solver(result.multigrid), refinement);
+    return result;
+  }
+
+  /** Beside what double takes. */
+  void run_mixed(Refinement<float> &refinement,
+                 MultigridVectors  &vectors,
+                 Multigrid<double> &multigrid,
+                 const Settings    &settings,
+                 double             in_double,
+                 const std::string &what)
   {
     RefinementResult result;
     int              failures       = 0;
@@ -279,7 +139,7 @@ namespace
     });
     std::printf("  %s: solve %.3f ms (%.3f .. %.3f), %d cycles (%d in the first solve) in %d corrections, true relative residual %.2e, %d failed; "
                 "%.2f of double\n",
-                what,
+                what.c_str(),
                 solve.median * 1e3,
                 solve.smallest * 1e3,
                 solve.largest * 1e3,
@@ -291,6 +151,67 @@ namespace
                 solve.median / in_double);
   }
 
+  /** Of solves with one b after the other. */
+  struct Cycles
+  {
+    std::vector<int> n; ///< of each b; -1: it failed
+    int              fewest() const { return *std::min_element(n.begin(), n.end()); }
+    int              most() const { return *std::max_element(n.begin(), n.end()); }
+    int              failed() const { return static_cast<int>(std::count(n.begin(), n.end(), -1)); }
+  };
+
+  /**
+   * Cycles for right-hand sides of random numbers, each in double and in mixed precision, the latter with momentum,
+   * which goes on from b to b, and without.
+   */
+  void run_random(MultigridVectors            &vectors,
+                  Multigrid<double>           &multigrid,
+                  std::vector<MixedPrecision> &in_single,
+                  const StoppingCriteria      &criteria,
+                  RefinementOptions            refinement,
+                  int                          n,
+                  int                          with_ones)
+  {
+    const auto cycles = [&](const std::function<int()> &solve) {
+      Cycles result;
+      for (int seed = 1; seed <= n; ++seed)
+        {
+          vectors.set_random_right_hand_side(seed);
+          vectors.clear();
+          result.n.push_back(solve());
+        }
+      return result;
+    };
+    const Cycles in_double = cycles([&] {
+      const SolveResult result = multigrid.solve(vectors.x(), vectors.b(), criteria);
+      return result.status == SolveStatus::converged ? result.n_iterations : -1;
+    });
+    std::printf(
+      "  %d random b: double %d to %d cycles (%d with b = A 1), %d failed\n", n, in_double.fewest(), in_double.most(), with_ones, in_double.failed());
+    for (MixedPrecision &mixed : in_single)
+      for (const bool momentum : {true, false})
+        {
+          refinement.momentum = momentum;
+          mixed.refinement->set_options(refinement);
+          const Cycles in_mixed   = cycles([&] {
+            const RefinementResult result = mixed.refinement->solve(vectors.x(), vectors.b());
+            return result.converged() ? result.n_iterations : -1;
+          });
+          int          difference = -criteria.max_iterations;
+          for (int i = 0; i < n; ++i)
+            if (in_mixed.n[i] >= 0 && in_double.n[i] >= 0)
+              difference = std::max(difference, in_mixed.n[i] - in_double.n[i]);
+          std::printf("  %d random b: %s%s %d to %d cycles, for the same b at most %+d to double's, %d failed\n",
+                      n,
+                      mixed.what.c_str(),
+                      momentum ? "" : " without momentum",
+                      in_mixed.fewest(),
+                      in_mixed.most(),
+                      difference,
+                      in_mixed.failed());
+        }
+  }
+
   void run(const std::string &name, const std::string &form, const Settings &settings, std::ostream *csv)
   {
     const int             elements = cells_of_elements(name);
@@ -299,9 +220,9 @@ namespace
     int                   n_levels = elements > 0 ? 0 : number_of_levels(stencil, settings);
     if (elements > 0 && !stored)
       return;
-    std::vector<Traffic> traffic;
-    MultigridHierarchy   hierarchy;
-    double               start = now(), made = 0.;
+    std::vector<LevelFacts> facts;
+    MultigridHierarchy      hierarchy;
+    double                  start = now(), made = 0.;
     if (stored)
       {
         hierarchy = elements > 0 ? tensor_element_hierarchy(2, 2, elements, 16) : make_hierarchy(stencil, n_levels);
@@ -310,32 +231,38 @@ namespace
         n_levels = static_cast<int>(hierarchy.levels.size());
         made     = now() - start;
         for (const MultigridLevel &level : hierarchy.levels)
-          traffic.push_back({static_cast<double>(level.matrix.n_rows), bytes(level.matrix), bytes(level.prolongation)});
+          facts.push_back(facts_of(level));
       }
     else
       for (const StencilGrid &grid : stencil_levels(stencil, n_levels))
-        traffic.push_back({static_cast<double>(grid.stencil.n_rows()), 8. * grid.stencil.diagonal.size(), 0.});
+        facts.push_back(facts_of(grid.stencil));
     start                       = now();
     Multigrid<double> multigrid = stored ? Multigrid<double>(hierarchy, settings.options) : Multigrid<double>(stencil, n_levels, settings.options);
     const double      set_up    = now() - start;
     RefinementOptions refinement;
     refinement.tolerance        = settings.tolerance;
     refinement.inner_iterations = settings.mixed;
-    std::unique_ptr<Refinement<float>> mixed, in_sixteen_bits;
-    MultigridOptions                   with_sixteen_bits = settings.options;
-    with_sixteen_bits.sixteen_bits                       = true;
-    if (settings.mixed > 0 && settings.sixteen_bits && stored)
-      in_sixteen_bits = make_refinement<float>(hierarchy, with_sixteen_bits, refinement);
+    std::vector<MixedPrecision> in_single;
+    const auto                  add = [&](const char *what, const char *cycles, const MultigridOptions &options) {
+      in_single.push_back(stored ? mixed_precision(hierarchy, options, refinement) : mixed_precision(stencil, n_levels, options, refinement));
+      in_single.back().what   = what;
+      in_single.back().cycles = cycles;
+    };
     if (settings.mixed > 0)
-      mixed = stored ? make_refinement<float>(hierarchy, settings.options, refinement)
-                     : make_refinement<float>(stencil, n_levels, settings.options, refinement);
+      add("mixed precision", "single precision", settings.options);
+    if (settings.sixteen_bits)
+      {
+        MultigridOptions with_sixteen_bits = settings.options;
+        with_sixteen_bits.sixteen_bits     = true;
+        add("mixed precision, matrices in 16 bits", "single precision, matrices in 16 bits", with_sixteen_bits);
+      }
     hierarchy = MultigridHierarchy();
-    Vectors          vectors(multigrid);
+    MultigridVectors vectors(multigrid);
     StoppingCriteria criteria;
     criteria.relative_tolerance = settings.tolerance;
     criteria.max_iterations     = 200;
 
-    const Times      cycle = measure(on_device, 11, [&] { multigrid.vmult(vectors.x(), vectors.b()); });
+    const Times      cycle = time_of_cycle(multigrid);
     SolveResult      result;
     std::vector<int> cycles;
     int              failures = 0;
@@ -367,19 +294,20 @@ namespace
                 result.convergence_factor(),
                 residual,
                 failures);
-    if (mixed != nullptr)
-      {
-        run_mixed(*mixed, vectors, multigrid, settings, solve.median, "mixed precision");
-        refinement.momentum = false;
-        mixed->set_options(refinement);
-        run_mixed(*mixed, vectors, multigrid, settings, solve.median, "mixed precision without momentum");
-      }
-    if (in_sixteen_bits != nullptr)
-      run_mixed(*in_sixteen_bits, vectors, multigrid, settings, solve.median, "mixed precision, matrices in 16 bits");
+    for (MixedPrecision &mixed : in_single)
+      for (const bool momentum : {true, false})
+        {
+          refinement.momentum = momentum;
+          mixed.refinement->set_options(refinement);
+          run_mixed(*mixed.refinement, vectors, multigrid, settings, solve.median, mixed.what + (momentum ? "" : " without momentum"));
+        }
     if (failures > 0)
       std::printf("  the last one: %s; %s\n", to_string(result.status).c_str(), multigrid.diagnosis().c_str());
-    if (traffic.size() > 1)
-      print_roofline(settings, traffic, stored, multigrid, cycle.median);
+    print_roofline("double precision", multigrid, facts, cycle.median, settings.bandwidth);
+    for (MixedPrecision &mixed : in_single)
+      print_roofline(mixed.cycles.c_str(), *mixed.multigrid, facts, time_of_cycle(*mixed.multigrid).median, settings.bandwidth);
+    if (settings.n_random > 0)
+      run_random(vectors, multigrid, in_single, criteria, refinement, settings.n_random, result.n_iterations);
     std::fflush(stdout);
     if (csv != nullptr)
       *csv << name << ',' << form << ',' << to_string(settings.options.backend) << ',' << settings.options.smoother.method << ','
@@ -432,10 +360,10 @@ namespace
       in_double = multigrid;
     else
       in_double = std::make_shared<Multigrid<double>>(A, AggregationOptions(), options);
-    Vectors      vectors(*in_double);
-    KrylovResult result;
-    int          failures = 0;
-    const Times  solve    = measure(on_device, settings.repetitions, [&] {
+    MultigridVectors vectors(*in_double);
+    KrylovResult     result;
+    int              failures = 0;
+    const Times      solve    = measure(on_device, settings.repetitions, [&] {
       vectors.clear();
       result = solver->solve(vectors.x(), vectors.b());
       failures += result.converged ? 0 : 1;
@@ -483,6 +411,19 @@ namespace
     settings.options.backend = cuda ? Backend::cuda : Backend::host;
     if (settings.cycle != "V" && settings.cycle != "W" && settings.cycle != "F")
       throw InvalidInput("--cycle is '" + settings.cycle + "'\n  expected: V, W or F");
+    if (settings.schedule != "chaotic" && settings.schedule != "synchronous")
+      throw InvalidInput("--schedule is '" + settings.schedule + "'\n  expected: chaotic or synchronous");
+    BlockAsyncOptions &async = settings.options.smoother.block_async;
+    async.schedule           = settings.schedule == "chaotic" ? Schedule::chaotic : Schedule::synchronous;
+    const auto *const kind =
+      std::find_if(std::begin(two_stage_kinds), std::end(two_stage_kinds), [&](TwoStage other) { return to_string(other) == settings.two_stage; });
+    if (kind == std::end(two_stage_kinds))
+      throw InvalidInput("--two-stage is '" + settings.two_stage + "'\n  expected: automatic, synchronous, inner, block, outer or total");
+    async.two_stage = *kind;
+    if (settings.options.smoother.method != "async" &&
+        (async.schedule != Schedule::chaotic || async.two_stage != TwoStage::automatic || async.block_omega != 1.))
+      throw InvalidInput("--schedule, --two-stage or --block-omega is given for the smoother " + settings.options.smoother.method +
+                         "\n  expected: async");
     settings.options.smoother.moving_blocks = settings.moving == "no"    ? MovingBlocksChoice::no
                                               : settings.moving == "yes" ? MovingBlocksChoice::yes
                                                                          : MovingBlocksChoice::automatic;
@@ -503,6 +444,13 @@ namespace
         !(std::abs(settings.vary) < 1. && only_stored && std::none_of(settings.cases.begin(), settings.cases.end(), is_of_a_line)))
       throw InvalidInput("--vary is " + std::to_string(settings.vary) + ", or the form is not stored, or a case has one dimension\n" +
                          "  expected: a number between -1 and 1, --forms stored, and two or three dimensions");
+    if (settings.mixed > 0 && settings.options.full_start)
+      throw InvalidInput(
+        "--full-start is given with --mixed\n  expected: one of them, as each correction begins from zero with a cycle on the finest level");
+    if (settings.n_random < 0)
+      throw InvalidInput("--random is " + std::to_string(settings.n_random) + "\n  expected: a number >= 0");
+    if (settings.n_random > 0 && std::find(settings.forms.begin(), settings.forms.end(), "algebraic") != settings.forms.end())
+      throw InvalidInput("--random is given for the form algebraic\n  expected: --forms stencil, stored or both");
     if (settings.repetitions < 1)
       throw InvalidInput("--repetitions is " + std::to_string(settings.repetitions) + "\n  expected: a number >= 1");
     if (settings.with_cg && !cuda)
@@ -518,28 +466,33 @@ int main(int argc, char **argv)
   app
     .add_option("--cases",
                 settings.cases,
-                "three, five, nine, seven or twenty-seven points, a colon, and the nodes a side, for example five:4096; or q2:1024, cells a side")
+                "three, five, nine, seven or twenty-seven points, a colon, and the nodes a side or those of each direction, for example five:4096 or "
+                "five:1023x8191; or q2:1024, cells a side")
     ->delimiter(',');
   app.add_option("--forms", settings.forms, "stencil, stored, algebraic (of the matrix alone; conjugate gradients)")->delimiter(',');
   app.add_option("--backend", settings.backend, "automatic, host or cuda");
   app.add_option("--threads", settings.options.n_threads, "of the host; 0: all");
   app.add_option("--smoother", settings.options.smoother.method, "async, damped-jacobi, chebyshev, ...");
   app.add_option("--k", settings.options.smoother.block_async.local_iterations, "local iterations of async-(k)");
+  app.add_option("--schedule", settings.schedule, "of async: chaotic, or synchronous: all blocks at once, the same in each run");
+  app.add_option("--two-stage", settings.two_stage, "class of async; inner, outer and total: Gauss-Seidel sweeps inside blocks, stored matrices");
   const CLI::Option *block_size =
     app.add_option("--block-size", settings.options.smoother.block_async.block_size, "rows a block, stored matrices; by default what suits them");
   app.add_option("--moving", settings.moving, "automatic, no or yes: blocks of async move, stored matrices")
     ->check(CLI::IsMember({"automatic", "no", "yes"}));
   app.add_option("--omega", settings.options.smoother.omega, "relaxation factor; 0: what suits the method");
+  app.add_option("--block-omega", settings.options.smoother.block_async.block_omega, "relaxation factor of a block's update, async, stored matrices");
   app.add_option("--nu1", settings.options.pre_smoothing, "smoothing steps before the coarse correction");
   app.add_option("--nu2", settings.options.post_smoothing, "and after it");
   app.add_option("--cycle", settings.cycle, "V, W or F");
-  app.add_flag("--full-start", settings.options.full_start, "full multigrid first");
+  app.add_flag("--full-start", settings.options.full_start, "full multigrid first; not with --mixed");
   app.add_option("--levels", settings.n_levels, "0: down to a few hundred unknowns");
   app.add_option("--coarse-solver", settings.options.coarse_solver, "dense or direct");
   app.add_option("--tolerance", settings.tolerance, "relative residual");
   app.add_option("--delta", settings.delta, "added to the diagonal");
   app.add_option("--repetitions", settings.repetitions, "solves, of which median, smallest and largest time are shown");
   app.add_option("--mixed", settings.mixed, "also in mixed precision, with so many cycles in single precision a correction; 0: not");
+  app.add_option("--random", settings.n_random, "also so many right-hand sides of random numbers, the same ones in each call: cycles; 0: none");
   app.add_flag("--sixteen-bits", settings.sixteen_bits, "and that also with level matrices in 16 bits; stored matrices on a GPU");
   app.add_option("--vary", settings.vary, "strength of coefficients that vary in space, stored matrices; 0: none");
   app.add_flag("--cg", settings.with_cg, "also conjugate gradients with cuSPARSE");

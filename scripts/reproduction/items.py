@@ -20,6 +20,7 @@ PAPERS = {
 }
 SOLVERS, STUDIES = "2026-11-21_h200_solvers.md", "2026-11-21_studies_host.md"
 REFINEMENT, OVERLAP = "2026-11-23_h200_refinement.md", "2026-11-25_h200_overlap.md"
+CHOICES = ("2026-11-28_h200_precision_choice.md", "2026-11-28_precision_choice_host.md")
 SMOOTHERS, PATTERNS = "2026-11-21_h200_smoothers.md", "2026-11-21_h200_patterns.md"
 ABSENT = ("fv2", "s1rmt3m1")
 NO_MATRIX = "needs matrices of the collection that are not here"
@@ -181,8 +182,12 @@ REFINED = (
     same("R Figure 4", "refinement in double and single precision", "T Figure 4.31"),
     same("R Figure 5", "the same over time", "T Figure 4.32"),
     same("R Figure 6", "runtimes on four GPUs", "T Figure 4.33"),
-    undecided("R section 5", "whether mixed precision pays, known beforehand", "an open question of the paper, and here: no rule was found that "
-              "says it; where it pays stands at T Figure 4.32", see=(REFINEMENT,)),
+    item("R section 5", "whether mixed precision pays, known beforehand", ("precision", Found("R section 5")), see=CHOICES,
+         tables=(Table("precision", "A-priori choice of the precision", range(12),
+                       ("matrix", "rows", "double (ms): predicted", "measured", "mixed (ms): predicted", "measured",
+                        "mixed against double: predicted", "measured", "refinement in double (ms): predicted", "measured", "choice", "right")),),
+         note="An open question of the paper. What is judged is the rule that is used here: rate of convergence, condition number and "
+              "bytes of an iteration, with times of the machine that it was fitted to, on some of these matrices (doc/solvers.md)."),
 )
 
 JOURNAL = (

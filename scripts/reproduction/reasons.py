@@ -60,6 +60,12 @@ ANYWHERE = (
      "why it was so is not known: rounding to single precision changes a correction by some 1e-7 of itself, which cannot slow "
      "the iteration to a third"),
     (r": cond\(A\) = ", "what is printed is not known: it is no condition number in the 1- or the 2-norm"),
+    # R section 5
+    (r"^the precision chosen a priori is the faster one",
+     "where the rate of convergence is not found within two seconds on one core the choice is double, and constants of a machine are "
+     "fitted to another one, or to one without other work (benchmarks/results/2026-11-28_h200_precision_choice.md)"),
+    (r"^refinement in double, which is never chosen",
+     "a residual of double is tested every ten iterations, a correction knows beforehand how many it needs"),
     (r"^that of overlap in one direction is 3.34 times",
      "the block's own rows are relaxed whatever the direction is: half of 6.68 + 1 is due"),
     (r"^blocks top-down: (bottom-up overlap is as good as uniform|top-down overlap gains little)",

@@ -27,8 +27,13 @@ namespace leopard
    * costs, a fixed time and one for its work in double and in single precision, with constants of one machine, so that
    * times are right to a factor of a few and their ratios are what counts; the digits that a correction can gain,
    *   min(6, -log10(eps kappa)) with eps = 6e-8, kappa = 2 k / (1 - factor) >= cond(D^-1 A) about,
-   * and whether the values fit into single precision (scaled_to()). Refinement in double is never the fastest here, as
-   * it does what the plain iteration does and residuals beside; it is predicted to compare.
+   * and whether the values fit into single precision (scaled_to()). Refinement in double is not chosen, as it does what
+   * the plain iteration does and residuals beside; it is predicted to compare.
+   *
+   * The storage of the values is no part of the choice: it is the smallest that loses nothing (Storage::automatic).
+   * Iterations are predicted with 8 and 4 bytes a value, also where a dictionary of 1 byte will be found: with its
+   * bytes no choice of the matrices in benchmarks/results/2026-11-28_h200_precision_choice.md is another one, and the
+   * times are farther from the measured ones (2026-11-30_precision_choice_host.md).
    * @param options those of the iteration, with its backend. @param tolerance of the relative residual. @param
    * max_seconds to try the rate out. @throws InvalidInput.
    */

@@ -245,5 +245,5 @@ namespace leopard
         }
   }
 
-  INSTANTIATE_TEST_SUITE_P(Backends, MomentumBackend, testing::Values(Backend::host, Backend::cuda), backend_name);
+  INSTANTIATE_TEST_SUITE_P(Backends, MomentumBackend, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
 } // namespace leopard

@@ -375,6 +375,37 @@ namespace leopard
       }
   }
 
+  /**
+   * Pairs of unknowns with the eigenvalues 1e-10 and 2, whose entries stand on both sides of the middle between two
+   * floats: rounded, the smaller one is 1.2e-7. So CG solves the rounded system, and a correction gains a thousandth.
+   */
+  TEST_P(RefinementBackend, AMatrixThatIsTooIllConditionedIsNamed)
+  {
+    constexpr int    n      = 200;
+    constexpr double middle = 1. + 1. / (1 << 24), half = 0.5e-10;
+    Dense            pairs(n, n);
+    for (int i = 0; i < n; ++i)
+      {
+        pairs(i, i)     = middle + half;
+        pairs(i, i ^ 1) = -(middle - half);
+      }
+    const CrsMatrix<double> A            = crs(pairs);
+    CgOptions               in_double    = {};
+    in_double.backend                    = GetParam();
+    in_double.tolerance                  = 1e-5;
+    const MakeInner<double> cg_in_double = [&](const CrsMatrix<double> &matrix) {
+      return make_inner_solver(std::shared_ptr<KrylovSolver<double>>(make_cg(matrix, in_double)));
+    };
+    for (const Vector &b : {Vector(n, 1.), random_vector(n, 6)})
+      {
+        const RefinementResult r = solve<float>(A, b, cg()).result;
+        EXPECT_EQ(r.reason, RefinementReason::ill_conditioned) << to_string(r.reason);
+        EXPECT_LE(r.n_corrections, 10);
+        const RefinementResult other = solve<double>(A, b, cg_in_double).result;
+        EXPECT_TRUE(other.converged() || other.reason == RefinementReason::rounding) << to_string(other.reason);
+      }
+  }
+
   // kappa = 4e9: float's rounding times it is far above one
   TEST(Refinement, AMatrixThatIsTooIllConditionedIsNamed)
   {

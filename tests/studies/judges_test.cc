@@ -541,6 +541,21 @@ namespace
     EXPECT_EQ(judged(all).of("for nine of ten"), not_so);
     EXPECT_EQ(judged({none}).of("for nine of ten"), open);
     EXPECT_EQ(judged({}).of("for nine of ten"), open);
+
+    const auto beside = [&](const std::vector<double> &in_double, const std::vector<double> &mixed, const std::vector<double> &refined) {
+      return judged({{"A", false, in_double, mixed, refined}}).of("refinement in double");
+    };
+    EXPECT_EQ(beside({1.}, {0.5}, {0.8}), holds); // slower than one of the two
+    EXPECT_EQ(beside({0.5}, {1.}, {0.8}), holds);
+    EXPECT_EQ(beside({1.}, {1.}, {0.92}), holds);
+    EXPECT_EQ(beside({1.}, {1.}, {}), holds);
+    EXPECT_EQ(beside({1.}, {1.2}, {0.85}), not_so);
+    EXPECT_EQ(beside({1.2}, {1.}, {0.85}), not_so);
+    EXPECT_EQ(beside({}, {}, {1.}), not_so);
+    EXPECT_EQ(beside({}, {1.}, {0.8}), not_so);
+    EXPECT_EQ(beside({NAN}, {1.}, {1.}), not_so);
+    EXPECT_EQ(beside({}, {}, {}), open);
+    EXPECT_EQ(beside({1., 1., 1.}, {2.}, {0.8, 0.8, 1.1}), open);
   }
 
   TEST(Refinement_findings, of_corrections_can_each_be_another_one)

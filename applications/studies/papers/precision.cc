@@ -9,6 +9,7 @@
 #include <solvers/refinement/precision_choice.h>
 
 #include <cmath>
+#include <functional>
 #include <optional>
 
 namespace leopard::studies
@@ -29,39 +30,48 @@ namespace leopard::studies
       return result.status == SolveStatus::converged ? std::optional(result.seconds) : std::nullopt;
     }
 
-    std::optional<double> mixed(Refinement<float> &refinement, const std::vector<double> &b)
+    template <typename Number>
+    std::optional<double> refined(Refinement<Number> &refinement, const std::vector<double> &b)
     {
       double                 seconds = 0.;
       const RefinementResult result  = solve_by(refinement, b, seconds);
       return result.converged() ? std::optional(seconds) : std::nullopt;
     }
 
-    /** Both in turns, so that a disturbance meets both; what fails once is not tried again. */
+    /** All three in turns, so that a disturbance meets them all; what fails once is not tried again. */
     PrecisionChoice measure(const Problem &problem, const BlockAsyncOptions &options, bool is_mixed, int runs)
     {
       BlockAsync<double> method(problem.A, options);
       Experiment         experiment(method, problem.b);
       double             deadline = 0.;
       RefinementOptions  how;
-      how.tolerance         = tolerance;
-      how.max_iterations    = 1000000;
-      how.asked_to_stop     = [&] { return now() > deadline; };
-      const auto refinement = make_refinement_with_async<float>(problem.A, options, how);
+      how.tolerance        = tolerance;
+      how.max_iterations   = 1000000;
+      how.asked_to_stop    = [&] { return now() > deadline; };
+      const auto in_single = make_refinement_with_async<float>(problem.A, options, how);
+      const auto in_double = make_refinement_with_async<double>(problem.A, options, how);
 
       PrecisionChoice result{problem.name, is_mixed, {}, {}};
-      bool            goes[2] = {true, true};
+      struct Way
+      {
+        std::vector<double>                   &samples;
+        std::function<std::optional<double>()> solve;
+        bool                                   goes = true;
+      };
+      Way ways[] = {{result.in_double, [&] { return plain(experiment); }},
+                    {result.mixed, [&] { return refined(*in_single, problem.b); }},
+                    {result.refined, [&] { return refined(*in_double, problem.b); }}};
       for (int run = 0; run < runs; ++run)
-        for (const bool of_mixed : {false, true})
-          if (goes[of_mixed])
+        for (Way &way : ways)
+          if (way.goes)
             {
               deadline           = now() + patience;
-              const auto seconds = of_mixed ? mixed(*refinement, problem.b) : plain(experiment);
-              auto      &samples = of_mixed ? result.mixed : result.in_double;
-              goes[of_mixed]     = seconds.has_value();
+              const auto seconds = way.solve();
+              way.goes           = seconds.has_value();
               if (seconds)
-                samples.push_back(*seconds);
+                way.samples.push_back(*seconds);
               else
-                samples.clear();
+                way.samples.clear();
             }
       return result;
     }
@@ -94,7 +104,7 @@ namespace leopard::studies
     report.say("precision: " + machine(settings) + ", async-(" + std::to_string(options.local_iterations) + ") in blocks of " +
                std::to_string(options.block_size) + " rows to a relative residual of " + cell(tolerance, "%.0e") +
                ", in double (tested every ten "
-               "iterations) and as the inner solver in single precision of a refinement; medians of " +
+               "iterations) and as the inner solver of a refinement in single and in double precision; medians of " +
                std::to_string(runs) + " runs in turns, without set-up, of " + cell(patience, "%.0f") + " s at most");
     Table table("A-priori choice of the precision (R, section 5: an open question): what leopard-solve --precision automatic takes, and times",
                 {"matrix",
@@ -104,6 +114,8 @@ namespace leopard::studies
                  "mixed (ms): predicted",
                  "measured",
                  "mixed against double: predicted",
+                 "measured",
+                 "refinement in double (ms): predicted",
                  "measured",
                  "choice",
                  "right",
@@ -123,6 +135,8 @@ namespace leopard::studies
                        number(1e3 * time(choice.mixed), "%.3g"),
                        number(predicted.seconds_mixed / predicted.seconds_double, "%.2f"),
                        number(time(choice.mixed) / time(choice.in_double), "%.2f"),
+                       number(1e3 * predicted.seconds_refined, "%.3g"),
+                       number(1e3 * time(choice.refined), "%.3g"),
                        choice.is_mixed ? "mixed" : "double",
                        to_string(verdict_of(choice)),
                        predicted.reason});

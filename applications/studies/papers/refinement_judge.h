@@ -45,12 +45,13 @@ namespace leopard::studies
   /** Thesis, equation 2.10: ceil(log(eps) / log(eps_inner)); 0 where one of them is no number between 0 and 1. */
   int corrections_for(double accuracy, double inner_accuracy);
 
-  /** What --precision automatic chooses for a matrix, and what both take. */
+  /** What --precision automatic chooses for a matrix, and what both take, and refinement in double beside. */
   struct PrecisionChoice
   {
     std::string         matrix;
     bool                is_mixed;         ///< what was chosen
     std::vector<double> in_double, mixed; ///< seconds of each run; empty where it does not converge
+    std::vector<double> refined = {};     ///< likewise, corrections in double, which are never chosen
   };
 
   enum class ChoiceVerdict
@@ -67,7 +68,7 @@ namespace leopard::studies
   ChoiceVerdict verdict_of(const PrecisionChoice &choice);
   std::string   to_string(ChoiceVerdict verdict);
 
-  /** How often the choice is right, of the matrices that decide. */
+  /** How often the choice is right, of the matrices that decide, and whether refinement in double is missed in it. */
   void judge_choices(const std::vector<PrecisionChoice> &choices, Report &report);
 
   /** Thesis, sections 2.2, 4.12 and 4.13: of the matrices it has; of others nothing. */
