@@ -109,9 +109,12 @@ class PrecisionOfSolvers(HostProgram):
             for double, mixed in zip(*results):
                 self.assertLessEqual(mixed["linear_iterations"], double["linear_iterations"] + 1, f"{file} {settings}")
                 self.assertEqual(mixed["corrections"], mixed["linear_iterations"])
-                self.assertRegex(self.log(file), rf"{mixed['linear_iterations']} cycles in {mixed['corrections']} corrections with momentum, residual ")
                 for measure in ("minimum", "maximum"):
                     self.assertAlmostEqual(mixed["u"][measure], double["u"][measure], delta=1e-7 * double["u"]["maximum"], msg=f"{file} {settings}")
+
+            if "Multigrid/Form=stored" in settings:  # tiles of stencils move, and then a cycle is no symmetric map
+                n = results[1][-1]["linear_iterations"]
+                self.assertIn(f" {n} cycles in {n} corrections with momentum, residual ", self.log(file))
 
     def test_preconditioner_takes_as_many_iterations_as_in_double(self):
         for file in ("laplace", "helmholtz", "multigrid_3d"):
