@@ -238,7 +238,7 @@ namespace leopard
       {
         std::function<void(double)> update_load;
         if (problem.load_depends_on_time())
-          update_load = [this](double t) { discretization.assemble_load(system.load, t); };
+          update_load = [this](double t) { discretization.assemble_load(system.load, system.sources, t); };
         std::function<void(HostVector &)> distribute;
         if (discretization.has_constraints())
           distribute = [this](HostVector &v) { discretization.distribute_constraints(v); };

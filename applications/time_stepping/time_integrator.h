@@ -57,13 +57,13 @@ namespace leopard
    */
   struct MassBalance
   {
-    double mass     = 0.; ///< M(u_n+1)
+    double mass     = 0.; ///< M(u_n+1), as all here without the nodes whose values are prescribed
     double change   = 0.; ///< of the mass, as the scheme has it: M(u_n+1) - M(u_n) for implicit Euler; not a number where it is not known
     double reaction = 0.; ///< dt times the integral of reaction, sources, given fluxes, absorption and dilution by growth, as the scheme takes them
 
     /**
-     * Zero up to the tolerance of the solver, but for what flows through boundaries with prescribed values (given
-     * fluxes are among the sources) and what clipping has added. Not a number of exponential steps.
+     * Zero up to the tolerance of the solver, but for what flows in from nodes with prescribed values (given fluxes are
+     * among the sources) and what clipping has added. Not a number of exponential steps.
      */
     double residual() const { return change - reaction; }
   };
@@ -85,9 +85,9 @@ namespace leopard
   {
   public:
     /**
-     * @param growth of the domain; @param update_load recomputes system.load at a time, and takes the boundary values
-     * then; empty if both are constant; @param distribute sets constrained unknowns from the others; empty if there are
-     * none. Keeps references.
+     * @param growth of the domain; @param update_load recomputes system.load and system.sources at a time, and takes
+     * the boundary values then; empty if both are constant; @param distribute sets constrained unknowns from the
+     * others; empty if there are none. Keeps references.
      */
     TimeIntegrator(const TimeParameters             &parameters,
                    const Problem                    &problem,
