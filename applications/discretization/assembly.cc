@@ -113,6 +113,25 @@ namespace leopard
             cell.mass(i, i) = cell.lumped_mass(i);
         }
     }
+
+    /** What a cell's load adds to the rows of unknowns that are not constrained, in all, without boundary values. */
+    double
+    sum_in_free_rows(const Vector<double> &load, const std::vector<types::global_dof_index> &unknowns, const AffineConstraints<double> &constraints)
+    {
+      double sum = 0.;
+      for (unsigned int i = 0; i < unknowns.size(); ++i)
+        {
+          double share = 1.;
+          if (const auto *free = constraints.get_constraint_entries(unknowns[i]); free != nullptr) // none where a value is prescribed
+            {
+              share = 0.;
+              for (const auto &[unknown, weight] : *free)
+                share += weight;
+            }
+          sum += share * load(i);
+        }
+      return sum;
+    }
   } // namespace
 
   void select_component(const std::vector<types::global_dof_index> &scalar,
@@ -171,6 +190,7 @@ namespace leopard
       system.mass.reinit(sparsity_pattern);
     system.lumped_mass.reinit(owned_unknowns, comm);
     system.load.reinit(owned_unknowns, comm);
+    system.sources.assign(components, 0.);
 
     FEValues<dim, spacedim> values(
       *mapping, dof_handler.get_fe(), quadrature, update_values | update_gradients | update_quadrature_points | update_JxW_values);
@@ -192,6 +212,7 @@ namespace leopard
             assemble_boundary(cell, c, t, local.load, error);
             select_component(dofs, components, c, unknowns);
             constraints.distribute_local_to_global(local.stiffness, local.load, unknowns, system.stiffness, system.load);
+            system.sources[c] += sum_in_free_rows(local.load, unknowns, constraints);
             constraints.distribute_local_to_global(local.lumped_mass, unknowns, system.lumped_mass);
             if (time_dependent)
               constraints.distribute_local_to_global(local.mass, unknowns, system.mass);
@@ -261,10 +282,11 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
-  void Discretization<dim, spacedim>::assemble_load(HostVector &load, double t)
+  void Discretization<dim, spacedim>::assemble_load(HostVector &load, std::vector<double> &sources, double t)
   {
     take_boundary_values(t);
     load = 0.;
+    sources.assign(components, 0.);
     FEValues<dim, spacedim> values(
       *mapping, dof_handler.get_fe(), quadrature, update_values | update_gradients | update_quadrature_points | update_JxW_values);
     CellSystem                           local(values.dofs_per_cell);
@@ -281,6 +303,7 @@ namespace leopard
             integrate_source(values, problem.source[c], t, local.load, error);
             assemble_boundary(cell, c, t, local.load, error);
             select_component(dofs, components, c, unknowns);
+            sources[c] += sum_in_free_rows(local.load, unknowns, constraints);
             const bool has_values =
               std::any_of(unknowns.begin(), unknowns.end(), [&](auto i) { return constraints.is_inhomogeneously_constrained(i); });
             if (has_values) // K moves them to the load
@@ -303,10 +326,10 @@ namespace leopard
   template void   Discretization<2>::assemble(SemiDiscreteSystem &, double) const;
   template void   Discretization<3>::assemble(SemiDiscreteSystem &, double) const;
   template void   Discretization<2, 3>::assemble(SemiDiscreteSystem &, double) const;
-  template void   Discretization<2>::assemble_load(HostVector &, double);
+  template void   Discretization<2>::assemble_load(HostVector &, std::vector<double> &, double);
   template double Discretization<2>::gradient_energy(const HostVector &) const;
-  template void   Discretization<3>::assemble_load(HostVector &, double);
+  template void   Discretization<3>::assemble_load(HostVector &, std::vector<double> &, double);
   template double Discretization<3>::gradient_energy(const HostVector &) const;
-  template void   Discretization<2, 3>::assemble_load(HostVector &, double);
+  template void   Discretization<2, 3>::assemble_load(HostVector &, std::vector<double> &, double);
   template double Discretization<2, 3>::gradient_energy(const HostVector &) const;
 } // namespace leopard

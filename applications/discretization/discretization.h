@@ -105,8 +105,11 @@ namespace leopard
      * not positive.
      */
     void assemble(SemiDiscreteSystem &system, double t) const;
-    /** Assembles the load only, and takes the boundary values of time t, where these or the sources depend on time. */
-    void assemble_load(HostVector &load, double t);
+    /**
+     * Assembles the load only, and takes the boundary values of time t, where these or the sources depend on time.
+     * @param sources SemiDiscreteSystem::sources of this load.
+     */
+    void assemble_load(HostVector &load, std::vector<double> &sources, double t);
 
     /** Of a problem with FieldTransport; keeps references. Collective. */
     std::unique_ptr<TransportTerms> make_transport_terms() const;

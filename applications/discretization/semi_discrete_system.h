@@ -3,6 +3,8 @@
 
 #include <solvers/dealii/trilinos_matrix.h>
 
+#include <vector>
+
 namespace leopard
 {
   /**
@@ -13,10 +15,11 @@ namespace leopard
    */
   struct SemiDiscreteSystem
   {
-    HostMatrix stiffness;   ///< K: diffusion and absorption, symmetric, positive semidefinite
-    HostMatrix mass;        ///< M, same sparsity pattern, zero of quasi-stationary fields; time-dependent problems only
-    HostVector lumped_mass; ///< m: integrals of the (conforming) shape functions, for the reaction at the nodes
-    HostVector load;        ///< F: sources, fluxes, and what inhomogeneous boundary values leave in the free rows
-    HostVector weight;      ///< integrals of the shape functions, of prescribed values, too, where m is zero; for means
+    HostMatrix          stiffness;   ///< K: diffusion and absorption, symmetric, positive semidefinite
+    HostMatrix          mass;        ///< M, same sparsity pattern, zero of quasi-stationary fields; time-dependent problems only
+    HostVector          lumped_mass; ///< m: integrals of the (conforming) shape functions, for the reaction at the nodes
+    HostVector          load;        ///< F: sources, fluxes, and what inhomogeneous boundary values leave in the free rows
+    HostVector          weight;      ///< integrals of the shape functions, of prescribed values, too, where m is zero; for means
+    std::vector<double> sources;     ///< of each field the sum of F without the part of boundary values; that of the rank's cells
   };
 } // namespace leopard

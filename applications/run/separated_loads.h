@@ -12,7 +12,7 @@ namespace leopard
   /**
    * What FusedSteps takes of sources, fluxes and boundary values: the load, or one for each factor of
    * Problem::separated_load(). Collective.
-   * @param problem that of the discretization; is as it was in the end. @param system gets the load at t again.
+   * @param problem that of the discretization; is as it was in the end. @param system gets load and sources at t again.
    * @param why_not a reason why that cannot be.
    */
   template <int dim, int spacedim>
@@ -31,14 +31,14 @@ namespace leopard
     try
       {
         for (std::size_t k = 0; k < loads.size(); ++k)
-          discretization.assemble_load(loads[k], static_cast<double>(k));
+          discretization.assemble_load(loads[k], system.sources, static_cast<double>(k));
       }
     catch (const Error &) // 0 times infinity, where the product is finite or not looked at
       {
         why_not = "a part of its sources, fluxes or boundary values that depends on the place is not finite everywhere";
       }
     swap();
-    discretization.assemble_load(system.load, t);
+    discretization.assemble_load(system.load, system.sources, t);
     return loads;
   }
 } // namespace leopard

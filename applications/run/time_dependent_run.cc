@@ -159,10 +159,7 @@ namespace leopard
         const HostVector   solution = integrator->solution();
         const unsigned int n_steps  = integrator->step_number();
         time                        = comparison_run(time, integrator->time(), n_steps);
-        context.log.line("the run once more, to estimate the error, with " +
-                         (time.adaptive()        ? format("the tolerance %g", time.stepping.error_tolerance)
-                          : time.follows_bound() ? format("%g times the asynchronous bound", time.stepping.bound_fraction)
-                                                 : format("dt = %.6g", time.stepping.step_size)));
+        context.log.line("the run once more, to estimate the error, with " + text_of_steps(time));
         HostVector u;
         set_initial_values(context, discretization, u);
         discretization.distribute_constraints(u);
@@ -238,7 +235,7 @@ namespace leopard
       {
         std::function<void(double)> update_load;
         if (problem.load_depends_on_time())
-          update_load = [this](double t) { discretization.assemble_load(system.load, t); };
+          update_load = [this](double t) { discretization.assemble_load(system.load, system.sources, t); };
         std::function<void(HostVector &)> distribute;
         if (discretization.has_constraints())
           distribute = [this](HostVector &v) { discretization.distribute_constraints(v); };
@@ -588,8 +585,11 @@ namespace leopard
         context.log.line(format("L2 error against the exact solution: %.5e", error));
         context.provenance.add_measures({"L2 error"}, {error});
       }
-    if (context.parameters.time.estimate_error && (result.status == "finished" || result.status == "steady state"))
+    const bool at_end = result.status == "finished" || result.status == "steady state";
+    if (at_end && context.parameters.time.estimate_error)
       run.estimate_error();
+    else if (at_end && context.parameters.time.adaptive() && context.parameters.problem->exact_solution.empty())
+      context.log.line("how far the fields are off is not estimated: 'Time stepping/Estimate error = true' does the run once more for that");
     return result.status;
   }
 

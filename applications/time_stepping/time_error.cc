@@ -45,6 +45,13 @@ namespace leopard
     return other;
   }
 
+  std::string text_of_steps(const TimeParameters &run)
+  {
+    return run.adaptive()        ? format("the tolerance %g", run.stepping.error_tolerance)
+           : run.follows_bound() ? format("%g times the asynchronous bound", run.stepping.bound_fraction)
+                                 : format("dt = %.6g", run.stepping.step_size);
+  }
+
   TimeErrorEstimate::TimeErrorEstimate(const std::vector<std::string> &fields_,
                                        int                             order_,
                                        const HostVector               &run,

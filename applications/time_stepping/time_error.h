@@ -21,6 +21,9 @@ namespace leopard
    */
   TimeParameters comparison_run(const TimeParameters &run, double end_time, unsigned int n_steps);
 
+  /** What decides on the steps: "the tolerance 0.001". */
+  std::string text_of_steps(const TimeParameters &run);
+
   /** How far a field is off at the end of a run, as far as steps in time are the reason. */
   struct TimeError
   {

@@ -64,8 +64,36 @@ namespace leopard
 
   TimeIntegrator::~TimeIntegrator() = default;
 
+  void TimeIntegrator::rate_of_change(const HostVector &u, double t, HostVector &rate)
+  {
+    if (update_load)
+      update_load(t);
+    system.stiffness.vmult(rate, u);
+    implicit_system.reaction(u, combination, t);
+    for (unsigned int i = 0; i < rate.locally_owned_size(); ++i)
+      if (const double m = system.lumped_mass.begin()[i]; m != 0.)
+        rate.begin()[i] = (system.load.begin()[i] - rate.begin()[i]) / m + combination.begin()[i];
+      else
+        rate.begin()[i] = 0.;
+  }
+
   const HostVector &TimeIntegrator::solution_at(double t)
   {
+    if (parameters.exponential())
+      {
+        const double h = control.steps[0], s = (control.time - t) / h; // from the end backwards
+        rate_of_change(levels[1], control.time - h, prediction);
+        rate_of_change(levels[0], control.time, history);
+        const bool is_first = control.step == 1;
+        u_new.equ(is_first ? 1. - s * s : (1. - s) * (1. - s) * (1. + 2. * s), levels[0]);
+        u_new.add(is_first ? s * s : s * s * (3. - 2. * s), levels[1]);
+        u_new.add(-h * s * (1. - s) * (is_first ? 1. : 1. - s), history);
+        if (!is_first)
+          u_new.add(h * s * s * (1. - s), prediction);
+        if (distribute)
+          distribute(u_new);
+        return u_new;
+      }
     extrapolate({control.options.scheme, control.order, t - control.time, {control.steps[0], control.steps[1], control.steps[2]}}, u_new);
     return u_new;
   }

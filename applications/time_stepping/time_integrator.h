@@ -57,13 +57,13 @@ namespace leopard
    */
   struct MassBalance
   {
-    double mass     = 0.; ///< M(u_n+1)
+    double mass     = 0.; ///< M(u_n+1), as all here without the nodes whose values are prescribed
     double change   = 0.; ///< of the mass, as the scheme has it: M(u_n+1) - M(u_n) for implicit Euler; not a number where it is not known
     double reaction = 0.; ///< dt times the integral of reaction, sources, given fluxes, absorption and dilution by growth, as the scheme takes them
 
     /**
-     * Zero up to the tolerance of the solver, but for what flows through boundaries with prescribed values (given
-     * fluxes are among the sources) and what clipping has added. Not a number of exponential steps.
+     * Zero up to the tolerance of the solver, but for what flows in from nodes with prescribed values (given fluxes are
+     * among the sources) and what clipping has added. Not a number of exponential steps.
      */
     double residual() const { return change - reaction; }
   };
@@ -85,9 +85,9 @@ namespace leopard
   {
   public:
     /**
-     * @param growth of the domain; @param update_load recomputes system.load at a time, and takes the boundary values
-     * then; empty if both are constant; @param distribute sets constrained unknowns from the others; empty if there are
-     * none. Keeps references.
+     * @param growth of the domain; @param update_load recomputes system.load and system.sources at a time, and takes
+     * the boundary values then; empty if both are constant; @param distribute sets constrained unknowns from the
+     * others; empty if there are none. Keeps references.
      */
     TimeIntegrator(const TimeParameters             &parameters,
                    const Problem                    &problem,
@@ -156,9 +156,10 @@ namespace leopard
     bool              is_steady(const StepReport &report) const { return control.options.is_steady(report.rate_of_change); }
     const HostVector &solution() const { return levels[0]; }
     /**
-     * The solution at a time within the last step: the polynomial through this and earlier solutions that the next
-     * step's first guess is of, whose error is of the order of the local error. Valid until the next step. Of schemes
-     * but the exponential one.
+     * The solution at a time within the last step, valid until the next one: the polynomial through this and earlier
+     * solutions that the next step's first guess is of, whose error is of the order of the local error. Of exponential
+     * steps, of which there are two solutions, the cubic polynomial with their rates of change, too (Hermite), of order
+     * 4; in the first step, from values that may be rough and change at any rate, the parabola with that at its end.
      */
     const HostVector &solution_at(double t);
 
@@ -212,6 +213,8 @@ namespace leopard
     std::string make_forces(const HostVector &u_n, double time, long step, double step_size);
     /** u becomes SchemeStep::predict() of the levels; a step back interpolates. */
     void extrapolate(const SchemeStep &step, HostVector &u) const;
+    /** du/dt = (F - K u) / m + r(u), with the load of time t; zero in constrained unknowns. */
+    void rate_of_change(const HostVector &u, double t, HostVector &rate);
     /** explicit_rates from rates[0] and rates[1]. */
     void       extrapolate_reaction(const reaction_diffusion::SchemeCoefficients &factors);
     StepReport advance_together(const StepBatch &batch);

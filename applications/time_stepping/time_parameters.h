@@ -40,10 +40,9 @@ namespace leopard
     /** Whether the step size may change from step to step, so that a time can be hit. */
     bool variable_steps() const { return adaptive() || follows_bound(); }
     /**
-     * Whether steps do not care about output times, and fields there come from a polynomial through solutions before
-     * and after; of exponential steps there are too few.
+     * Whether steps do not care about output times, and fields there are interpolated (TimeIntegrator::solution_at()).
      */
-    bool interpolates_output() const { return variable_steps() && !exponential(); }
+    bool interpolates_output() const { return variable_steps(); }
     /** Options of steps that know where the run ends. */
     reaction_diffusion::SteppingOptions stepping_to_end() const
     {

@@ -248,6 +248,8 @@ namespace leopard
       combination = explicit_rates;
     constexpr int       n_levels = reaction_diffusion::max_levels, n_sums = n_levels + 3;
     std::vector<double> sums(n_sums * n_fields, 0.);
+    for (unsigned int c = 0; c < n_fields; ++c)
+      sums[c * n_sums + n_levels + 2] = system.sources[c];
     for (unsigned int i = 0; i < combination.locally_owned_size(); ++i)
       {
         const double  m   = system.lumped_mass.begin()[i];
@@ -255,8 +257,7 @@ namespace leopard
         for (int l = 0; l < control.n_levels; ++l)
           sum[l] += m * levels[l].begin()[i];
         sum[n_levels] += m * combination.begin()[i];
-        sum[n_levels + 1] += system.load.begin()[i];
-        sum[n_levels + 2] += problem.has_noise() ? forces.begin()[i] : 0.;
+        sum[n_levels + 1] += problem.has_noise() ? forces.begin()[i] : 0.;
       }
     std::vector<double> of_all(sums.size());
     Utilities::MPI::sum(sums, combination.get_mpi_communicator(), of_all);

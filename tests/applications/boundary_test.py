@@ -89,6 +89,38 @@ end
 # of which the error in L2 has no part in space either
 LINEAR = PRESCRIBED.replace("(x^2 - y)", "(x - y)").replace("1: sin(3*t)", "1: sin(3*t)/2").replace("y^2", "y").replace("set Boundary values v = 3: 1 + cos(3*t)/2", "set Boundary values v = automatic")
 
+# without reaction; steady, and exact for Q1 and the five-point stencil
+FLOW = """
+set Problem = turing
+subsection Turing
+  set Kinetics          = expressions
+  set Species           = u
+  set Reaction u        = 0*u
+  set Diffusion u       = 1
+  set Steady state      = none
+  set Initial value u   = x^2
+  set Source u          = -2
+  set Boundary values u = 0: 0; 1: 1
+end
+subsection Mesh
+  set Global refinements = 4
+end
+subsection Time stepping
+  set Step control = fixed
+  set Step size    = 0.01
+  set End time     = 0.05
+end
+subsection Newton
+  set Relative tolerance = 1e-12
+end
+subsection Linear solver
+  set Relative tolerance = 1e-12
+end
+subsection Output
+  set Log every = 1
+end
+"""
+
 SPOTS = """
 set Problem = turing
 subsection Turing
@@ -260,7 +292,7 @@ class BoundaryValuesInTime(HostProgram):
             self.assertAlmostEqual(float(self.convergence("space")[-1]["l2_rate"]), rate, delta=0.2, msg=settings)
 
     def test_fused_time_loop(self):
-        """All fields have values on the same part of the boundary: the rates of the loop, and fields and mass balances of the general one."""
+        """All fields have values on the same part of the boundary: the rates of the loop, true mass balances, and fields and mass balances of the general one."""
         text = PRESCRIBED.replace(TIGHT, "").replace("  set Boundary fluxes u = 1: sin(3*t)\n", "").replace("set Boundary values v = 3: 1 + cos(3*t)/2", "set Boundary values v = automatic")
         tight = "subsection Newton\n set Relative tolerance = 1e-10\nend\nsubsection Linear solver\n set Relative tolerance = 1e-11\nend\n"
         for scheme, order in (("implicit Euler", 1), ("BDF2", 2), ("SBDF2", 2)):
@@ -268,6 +300,12 @@ class BoundaryValuesInTime(HostProgram):
             self.assertAlmostEqual(float(self.convergence("fused")[-1]["nodal_maximum_rate"]), order, delta=0.2, msg=scheme)
             self.assertLess(float(self.convergence("fused")[-1]["nodal_maximum_error"]), 0.02, scheme)
             self.assertIn("nodes of a mesh", said)
+        # what flows in is the Laplacian of the solution, sin(3*t) and cos(3*t), times its diffusion and the area of the free nodes
+        for engine in ("general", "fused"):
+            self.leopard(self.write("fused.prm", text + tight), "Verification/Refinements=0", "Verification/Refine=space", "Time stepping/Scheme=BDF2", "Time stepping/Step size=0.0125",
+                         f"Time stepping/Engine={engine}")
+            for field, flow in (("u", math.sin(3)), ("v", 10 * math.cos(3))):
+                self.assertAlmostEqual(self.column("fused", f"mass balance of {field}")[-1] / (0.0125 * (7 / 8)**2 * flow), 1, delta=0.02, msg=(engine, field))
         in_space = ("Turing/Exact solution u=1 + exp(-t)*sin(2*x)*cos(y)", "Turing/Initial value u=1 + sin(2*x)*cos(y)", "Verification/Refine=space", "Verification/Refinements=2",
                     "Mesh/Global refinements=2", "Time stepping/Step size=0.0025", "Time stepping/End time=0.05", "Time stepping/Scheme=BDF2", "Time stepping/Engine=fused")
         for settings, rate in (([], 2), (["Discretization/Method=finite elements", "Discretization/Degree=2"], 3), (["Dimension=3"], 2)):
@@ -334,6 +372,37 @@ class BoundaryValuesInTime(HostProgram):
         balance = next(i for i, column in enumerate(columns) if column.startswith("mass balance of u"))
         self.assertAlmostEqual(rows[-1][mass], 2, delta=1e-9)
         self.assertAlmostEqual(rows[-1][balance], 0, delta=1e-9)
+
+    def flow(self, name, *settings, **options):
+        """Runs FLOW, or what `settings` make of it; the balances of mass of all steps."""
+        self.leopard(self.write(f"{name}.prm", FLOW), *settings, **options)
+        return self.column(name, "mass balance of u")[1:]
+
+    def test_flow_through_prescribed_values_is_the_mass_balance(self):
+        """Fields that the schemes step exactly: what flows in between the nodes of the boundary and those beside them is 1 - h of what flows in through the boundary."""
+        everywhere = {"Discretization/Method": ("finite differences", "finite elements"), "Time stepping/Engine": ("general", "fused"), "Mesh/Global refinements": ("3", "4")}
+        for name, settings, through in (("constant", ("u=1", "u=0", "u=*: 1"), 0.), ("steady", ("u=x^2", "u=-2", "u=0: 0; 1: 1"), 2.),
+                                        ("moving", ("u=0", "u=x^2 - 2*t", "u=0: 0; 1: t"), 2 * 0.05)):
+            settings = [f"Turing/{entry} {setting}" for entry, setting in zip(("Initial value", "Source", "Boundary values"), settings)]
+            for scheme in ("implicit Euler", "BDF2", "SBDF2"):
+                for (method, engine, refinements), run in self.sweep(self.write(f"{name}.prm", FLOW), everywhere, *settings, f"Time stepping/Scheme={scheme}"):
+                    h, message = 0.5**int(refinements), (name, scheme, method, engine, refinements)
+                    self.assertIn(f"time loop: {engine}", self.log(run), message)
+                    flow = self.column(run, "mass balance of u")[-1] / 0.01
+                    self.assertAlmostEqual(flow, through * (1 - h), delta=h * h / 3 if name == "moving" else 1e-8, msg=message)
+                    self.assertLessEqual(abs(flow - through), 1.2 * through * h + 1e-8, message)  # of first order
+
+    def test_flow_through_other_boundaries(self):
+        """With a given flux beside prescribed values, a reaction, cells that are not square, in space, on ranks, a periodic boundary."""
+        for settings, flow in ((("Turing/Boundary values u=0: 0", "Turing/Boundary fluxes u=1: 2"), -1 / 16), (("Mesh/Periodic=y",), 2 * 15 / 16),
+                               (("Turing/Reaction u=-3*u", "Turing/Source u=-2 + 3*x^2", "Discretization/Method=finite differences"), 2 * 15 / 16), (("Mesh/Cells=1, 3",), 2 * 15 / 16),
+                               (("Dimension=3", "Mesh/Global refinements=3"), 2 * 7 / 8), (("Turing/Boundary values u=*: x^2",), None)):
+            for engine in ("general", "fused"):
+                for ranks in (1, 3):
+                    found = self.flow("flow", *settings, f"Time stepping/Engine={engine}", ranks=ranks)
+                    for balance in found:
+                        # beside values on all four sides what the sink takes at the free nodes
+                        self.assertAlmostEqual(balance / 0.01, 2 * (15 / 16)**2 if flow is None else flow, delta=1e-7, msg=(settings, engine, ranks))
 
     def test_boundary_wins_over_initial_values(self):
         said = self.leopard(self.write("wins.prm", PRESCRIBED), "Verification/Refinements=0", "Verification/Refine=space", "Turing/Initial value u=1 + x", "Time stepping/End time=0.1")

@@ -137,7 +137,7 @@ end
             self.assertAlmostEqual(one, two, delta=1e-5)
 
     def test_periodic_directions(self):
-        """The grid has its own form there; another scheme goes by the rows of the mesh."""
+        """The grid and its modes are those of the periodic domain, for one direction and for two; another scheme finds the same fields."""
         for around, transforms in (("x", "Fourier transforms"), ("x, y", "Fourier transforms")):
             periodic = ["Turing/Perturbation=0", "Turing/Start from steady state=false", f"Mesh/Periodic={around}",
                         "Turing/Initial value u=0.9 + 0.2*sin(2*pi*x)*cos(4*pi*y)", "Turing/Initial value v=0.95 - 0.1*cos(2*pi*x)*sin(4*pi*y)"]

@@ -55,6 +55,14 @@ class TimeError(Program):
             said = self.leopard(TINY, *settings, "Time stepping/End time=1e-2", "Time stepping/Estimate error=true", options=["--resume"])
             self.assertIn(says, said)
 
+    # fails where the line is missing, or stands where the error is known, asked for or not that of a tolerance
+    def test_a_run_with_error_control_says_that_there_is_an_estimate(self):
+        control = "Time stepping/Step control=error-controlled"
+        for file, settings, times in ((TINY, [control], 1), (TINY, [control, "Time stepping/Estimate error=true"], 0), (TINY, ["Time stepping/Step control=fixed"], 0),
+                                      (ORDER, [control, "Verification/Refinements=0"], 0)):
+            said = self.leopard(file, *settings, "Time stepping/End time=2e-3")
+            self.assertEqual(said.count("'Time stepping/Estimate error = true' does the run once more"), times, settings)
+
     def test_both_loops_agree(self):
         errors = []
         for engine in ("fused", "general"):

@@ -102,6 +102,22 @@ class TransportRates(Program):
             said = self.expect_rate("time", file, most=1e-2)
             self.assertIn("no cross-diffusion and advection" if scheme == "BDF2" else "convergence", said)
 
+    def test_diffusion_that_depends_on_time(self):
+        """D = 1 + t as doc/coefficients.md has it, 'Diffusion u = 1' with 'Cross-diffusion u = u: t'; the sources are worked out by hand. In space a mode that decays, in time a parabola, which the stencil has exactly."""
+        one = ("set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Species = u\n set Reaction u = 0*u\n set Steady state = none\n set Diffusion u = 1\n"
+               " set Cross-diffusion u = u: {}*t\n set Source u = {}\n set Exact solution u = {}\n set Initial value u = {}\n{}end\nsubsection Mesh\n set Global refinements = 3\nend\n"
+               "subsection Discretization\n set Method = finite differences\nend\nsubsection Time stepping\n set Scheme = {}\n set Step control = fixed\n set Step size = {}\n set End time = {}\nend\n"
+               "subsection Newton\n set Relative tolerance = 1e-11\nend\nsubsection Verification\n set Refinements = 2\n{}end\nsubsection Linear solver\n set Method = direct\nend\n")
+        mode = "1 + exp(-2*pi^2*(t + 20*t^2))*cos(pi*x)*cos(pi*y)"  # D = 1 + 40 t
+        said = self.expect_rate("decay", one.format(40, 0, mode, mode.replace("*(t + 20*t^2)", "*0"), "", "BDF2", 5e-4, 0.05, ""))
+        self.assertIn("no cross-diffusion and advection", said)
+        for scheme, order in (("implicit Euler", 1), ("BDF2", 2)):
+            self.leopard(self.write("steps.prm", one.format(1, "-3*sin(3*t)*x^2 - 2*(1 + t)*cos(3*t)", "1 + cos(3*t)*x^2", "1 + x^2", " set Boundary values u = automatic\n", scheme, 0.05, 1,
+                                                            " set Refine = time\n")))
+            last = self.convergence("steps")[-1]
+            self.assertAlmostEqual(float(last["nodal_maximum_rate"]), order, delta=0.2, msg=scheme)
+            self.assertLess(float(last["nodal_maximum_error"]), 0.05, scheme)
+
     def test_a_moving_frame(self):
         """A wave that decays and is carried along: no source is left over."""
         decay = "exp(-4*pi^2*t)"
