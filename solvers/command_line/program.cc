@@ -200,6 +200,18 @@ namespace leopard::command_line
     }
 
     /**
+     * Some steps of the Lanczos method, in about 0.1 seconds, for MatrixTraits::why_indefinite of a symmetric matrix
+     * with positive diagonal of which entries alone do not tell that it is definite or not.
+     */
+    void look_for_negative_eigenvalues(const CrsMatrix<double> &A, MatrixTraits &traits)
+    {
+      constexpr double seconds = 0.1;
+      if (traits.is_symmetric && traits.has_positive_diagonal && !traits.is_dominant && traits.why_indefinite.empty() &&
+          spectrum::finds_negative_eigenvalue(A, seconds))
+        traits.why_indefinite = "some steps of the Lanczos method find an eigenvalue below zero";
+    }
+
+    /**
      * What --method automatic would do, "cg preconditioned by multigrid (symmetric ...); where it fails, ...", and how
      * long that takes.
      */
@@ -222,6 +234,7 @@ namespace leopard::command_line
           arguments    = std::move(system.arguments);
           plan.methods = "for " + system.scaling.text + ": ";
         }
+      look_for_negative_eigenvalues(A, traits);
       const std::vector<Attempt> attempts = attempts_for(A, traits, arguments);
       for (std::size_t i = 0; i < attempts.size(); ++i)
         plan.methods += (i == 0 ? "" : "; where it fails, ") + text_of(attempts[i]) + " (" + attempts[i].why + ")";
@@ -488,6 +501,8 @@ namespace leopard::command_line
       const ScaledSystem system = scales ? equilibrated(arguments, A, b, traits) : ScaledSystem();
       if (system.is_scaled())
         traits = look_at(system.A, is_symmetric);
+      if (arguments.method_name == "automatic")
+        look_for_negative_eigenvalues(system.is_scaled() ? system.A : A, traits);
       return solve_by_attempts(system.is_scaled() ? system.arguments : arguments, A, b, system, traits, since_read, stopwatch);
     }
   } // namespace
