@@ -120,12 +120,12 @@ namespace leopard::command_line
 
     /**
      * How long the methods take together until one of them has solved it, for a right-hand side of moderate size:
-     * tried, for two seconds in all; where that is not enough for the last of them, from what it has reached. Sparse
+     * tried, for a second in all; where that is not enough for the last of them, from what it has reached. Sparse
      * factors, which no time interrupts, are tried where they are the first only.
      */
     std::string predicted_time(const CrsMatrix<double> &A, const std::vector<Attempt> &attempts, const Arguments &arguments)
     {
-      constexpr double trial_seconds = 2., enough = 0.5; // enough: what a trial must reach to tell anything
+      constexpr double trial_seconds = 1., enough = 0.5; // enough: what a trial must reach to tell anything
       const Log        quiet = [](const std::string        &/*what*/, const std::string        &/*text*/) {};
       const Stopwatch  stopwatch;
       std::string      in_vain, last_failure;
