@@ -1034,6 +1034,20 @@ class Systems(Program):
         self.assertNotIn("stencil  ", said)
         self.assertIn("levels      1600, ", said)
 
+    def test_memory_is_said_before_it_is_taken(self):
+        self.matrix("grid.mtx", laplace(40), 1600)
+        said = self.run_it("grid.mtx", "--method", "gmres", "--preconditioner", "multigrid", "--backend", "host")
+        lines = said.splitlines()
+        at = {what: next(i for i, line in enumerate(lines) if line.startswith(what)) for what in ("memory      vectors", "memory      levels", "levels ")}
+        self.assertLess(max(at["memory      vectors"], at["memory      levels"]), at["levels "])
+        needed, there = map(float, re.search(r"levels while they are made: about (\S+) GB of the (\S+) GB that the machine has", said).groups())
+        taken = float(re.search(r", smoothed by \S+, (\S+) GB, set up in", said)[1])
+        self.assertAlmostEqual(needed * 1e9, 8 * (12 * (5 * 1600 - 160) + 4 * 1601), delta=0.05e6)  # 8 times the matrix
+        self.assertTrue(0. < taken <= needed < there, said)
+        vectors = [float(re.search(rf"vectors of {method}: about (\S+) GB", self.run_it("grid.mtx", "--method", method, "--preconditioner", "ic"))[1])
+                   for method in ("cg", "gmres")]
+        self.assertGreater(vectors[1], 5. * vectors[0])  # FGMRES keeps two for each step
+
     def test_they_are_scaled_with_the_matrix(self):
         exponents = random.Random(1)
         d = [2.**exponents.randint(-12, 12) for _ in range(self.size)]
