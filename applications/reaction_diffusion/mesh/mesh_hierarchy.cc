@@ -86,7 +86,8 @@ namespace leopard::reaction_diffusion
       const MeshLaplacian &mesh = level.mesh;
       if (!has_positive_diagonal(mesh))
         return false;
-      // strong couplings alone, as elsewhere: aggregates of all neighbours make levels twice as stiff (tests/reaction_diffusion/stiffness_test.cc)
+      // strong couplings alone, as elsewhere: aggregates of all neighbours make levels twice as stiff
+      // (tests/reaction_diffusion/stiffness_test.cc)
       const Aggregates aggregates = aggregate(mesh.matrix, AggregationOptions().strength);
       if (aggregates.n == 0 || 2 * aggregates.n > mesh.n_nodes())
         return false;
