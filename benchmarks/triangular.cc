@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Triangular solves with incomplete factors: exact ones (on a GPU cuSPARSE's, on the host substitution) against
-// block-asynchronous ones, a solve by itself and in conjugate gradients with IC(0).
+// block-asynchronous ones, a solve by itself and in a Krylov method: conjugate gradients with IC(0), or FGMRES with
+// ILU(0).
 #include <solvers/base/errors.h>
 #include <solvers/base/stopwatch.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_vector.h>
 #include <solvers/krylov/cg.h>
+#include <solvers/krylov/fgmres.h>
 #include <solvers/matrix/generators.h>
 #include <solvers/matrix/matrix_market.h>
+#include <solvers/matrix/mesh_matrices.h>
+#include <solvers/triangular/factor_sweeps.h>
 #include <solvers/triangular/incomplete_preconditioner.h>
 
 #include <CLI/CLI.hpp>
@@ -17,6 +21,7 @@
 #include <cstdio>
 #include <functional>
 #include <iostream>
+#include <memory>
 
 namespace
 {
@@ -71,12 +76,13 @@ namespace
     int               n_sweeps;
   };
 
+  /** Asynchronous ones first, as exact ones may take longer than anybody waits. */
   std::vector<Candidate> candidates(Backend backend)
   {
     TriangularOptions exact;
-    exact.block_async.backend     = backend;
-    std::vector<Candidate> result = {{"exact", exact, 0}, {"exact, 5 sweeps", exact, 5}};
-    const auto             add    = [&](int n_iterations, int local_iterations, Schedule schedule, double percent) {
+    exact.block_async.backend = backend;
+    std::vector<Candidate> result;
+    const auto             add = [&](int n_iterations, int local_iterations, Schedule schedule, double percent) {
       TriangularOptions options            = exact;
       options.solve                        = TriangularSolve::asynchronous;
       options.n_iterations                 = n_iterations;
@@ -86,8 +92,8 @@ namespace
       options.block_async.overlap_percent  = percent;
       result.push_back({"async " + std::to_string(n_iterations) + " x " + std::to_string(local_iterations) +
                           (schedule == Schedule::synchronous ? ", synchronous"
-                                          : percent > 0.                    ? ", 13 % of overlap"
-                                                                            : ""),
+                                       : percent > 0.                    ? ", 13 % of overlap"
+                                                                         : ""),
                         options,
                         0});
     };
@@ -97,16 +103,75 @@ namespace
           add(n_iterations, local_iterations, schedule, 0.);
     for (const int n_iterations : {2, 5})
       add(n_iterations, 2, Schedule::chaotic, 13.);
+    result.push_back({"exact, 5 sweeps", exact, 5});
+    result.push_back({"exact", exact, 0});
     return result;
   }
 
-  void measure(const CrsMatrix<double> &A, Backend backend)
+  struct Method
   {
-    const bool on_device = backend == Backend::cuda;
-    std::printf("| solves | set-up ms | L^-1 ms | U^-1 ms | CG iterations | CG ms |\n|---|---:|---:|---:|---:|---:|\n");
-    for (const Candidate &candidate : candidates(backend))
+    Backend     backend;
+    std::string name; ///< cg or gmres
+    int         max_iterations;
+
+    bool       on_device() const { return backend == Backend::cuda; }
+    bool       is_cg() const { return name == "cg"; }
+    FactorKind factors() const { return is_cg() ? FactorKind::ic : FactorKind::ilu; }
+
+    std::unique_ptr<KrylovSolver<double>> solver(const CrsMatrix<double> &A, std::shared_ptr<Preconditioner<double>> preconditioner) const
+    {
+      KrylovOptions common;
+      common.backend        = backend;
+      common.tolerance      = 1e-8;
+      common.max_iterations = max_iterations;
+      if (is_cg())
+        return make_cg<double>(A, CgOptions{common}, preconditioner);
+      return make_fgmres<double>(A, FgmresOptions{common}, preconditioner);
+    }
+  };
+
+  /** Exact factors by elimination, in sequence on the host, against fixed-point sweeps where it computes. */
+  void measure_factors(const CrsMatrix<double> &A, const Method &method)
+  {
+    std::printf("| factors | ms | largest difference from elimination, relative |\n|---|---:|---:|\n");
+    const FactorOptions             options{method.factors()};
+    double                          start = now();
+    const IncompleteFactors<double> exact(A, options);
+    std::printf("| elimination, host | %.1f | 0 |\n", 1e3 * (now() - start));
+    const CrsMatrix<double> L = exact.lower(), U = exact.upper();
+    for (const int n_sweeps : {1, 2, 3, 5, 8})
       {
-        IncompleteOptions options{{FactorKind::ic}, candidate.n_sweeps, candidate.solves};
+        FactorSweepOptions sweeps;
+        sweeps.n_sweeps = n_sweeps;
+        sweeps.backend  = method.backend;
+        start           = now();
+        const IncompleteFactors<double> found(A, options, factor_sweeps<double>(sweeps));
+        const double                    seconds = now() - start;
+        double                          largest = 0., difference = 0.;
+        const auto                      compare = [&](const CrsMatrix<double> &a, const CrsMatrix<double> &b) {
+          for (int p = 0; p < a.n_entries(); ++p)
+            {
+              largest        = std::max(largest, std::abs(b.values[p]));
+              const double d = std::abs(a.values[p] - b.values[p]);
+              difference     = d > difference || std::isnan(d) ? d : difference;
+            }
+        };
+        compare(found.lower(), L);
+        compare(found.upper(), U);
+        std::printf("| %d sweeps | %.1f | %.1e |\n", n_sweeps, 1e3 * seconds, difference / largest);
+      }
+  }
+
+  void measure(const CrsMatrix<double> &A, const Method &method)
+  {
+    const bool        on_device = method.on_device();
+    const std::string krylov    = method.is_cg() ? "CG" : "FGMRES";
+    measure_factors(A, method);
+    std::printf(
+      "\n| solves | set-up ms | L^-1 ms | U^-1 ms | %s iterations | %s ms |\n|---|---:|---:|---:|---:|---:|\n", krylov.c_str(), krylov.c_str());
+    for (const Candidate &candidate : candidates(method.backend))
+      {
+        IncompleteOptions options{{method.factors()}, candidate.n_sweeps, candidate.solves};
         const double      start          = now();
         const auto        preconditioner = make_incomplete_preconditioner(A, options);
         const double      set_up         = 1e3 * (now() - start);
@@ -117,22 +182,14 @@ namespace
         const double             of_lower = milliseconds([&] { lower.solve(v.x, v.b); }, on_device);
         const double             of_upper = milliseconds([&] { upper.solve(v.x, v.b); }, on_device);
 
-        CgOptions krylov;
-        krylov.backend        = backend;
-        krylov.tolerance      = 1e-8;
-        krylov.max_iterations = 20000;
-        const auto solver     = make_cg<double>(A, krylov, preconditioner);
-        const auto from_zero  = [&] {
-          if (on_device)
-            solution.device_x = 0.;
-          else
-            std::fill(solution.host_x.begin(), solution.host_x.end(), 0.);
-          return solver->solve(solution.x, solution.b);
-        };
-        from_zero();
+        const auto   solver    = method.solver(A, preconditioner);
+        KrylovLimits warm_up   = solver->limits();
+        warm_up.max_iterations = 1;
+        solver->solve(solution.x, solution.b, warm_up); // on the device this records the graph
+        solution                  = Vectors(A.n_rows, on_device);
         const double       begin  = now();
-        const KrylovResult result = from_zero();
-        const double       of_cg  = 1e3 * (now() - begin);
+        const KrylovResult result = solver->solve(solution.x, solution.b);
+        const double       of_all = 1e3 * (now() - begin);
         std::printf("| %s | %.1f | %.4f | %.4f | %d%s | %.3f |\n",
                     candidate.name.c_str(),
                     set_up,
@@ -140,7 +197,7 @@ namespace
                     of_upper,
                     result.n_iterations,
                     result.converged ? "" : (" (" + to_string(result.reason) + ")").c_str(),
-                    of_cg);
+                    of_all);
         std::fflush(stdout);
       }
   }
@@ -157,25 +214,34 @@ namespace
 
 int main(int argc, char **argv)
 {
-  CLI::App    app("Triangular solves with incomplete factors, exact and block-asynchronous; b = 1, conjugate gradients to 1e-8");
-  std::string backend = device::n_devices() > 0 ? "cuda" : "host", file;
-  int         size = 64, flat = 1000;
+  CLI::App app("Factors and triangular solves, exact and iterative; b = 1, conjugate gradients or FGMRES to 1e-8; symmetric matrices for the former");
+  std::string backend = device::n_devices() > 0 ? "cuda" : "host", file, krylov = "cg";
+  int         size = 64, flat = 1000, convection = 0, max_iterations = 20000;
   app.add_option("--backend", backend, "host or cuda")->check(CLI::IsMember({"host", "cuda"}))->capture_default_str();
+  app.add_option("--method", krylov, "cg with IC(0), or gmres with ILU(0)")->check(CLI::IsMember({"cg", "gmres"}))->capture_default_str();
   app.add_option("--size", size, "nodes a side of LAP; 0: none")->check(CLI::Range(0, 300))->capture_default_str();
   app.add_option("--flat", flat, "nodes a side of the five-point matrix; 0: none")->check(CLI::Range(0, 8000))->capture_default_str();
-  app.add_option("--matrix", file, "a symmetric matrix in a Matrix Market file, too");
+  app.add_option("--convection", convection, "nodes a side of a flow, not symmetric, for gmres; 0: none")
+    ->check(CLI::Range(0, 8000))
+    ->capture_default_str();
+  app.add_option("--max-iterations", max_iterations, "of the Krylov method")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--matrix", file, "a matrix in a Matrix Market file, too");
   CLI11_PARSE(app, argc, argv);
   try
     {
-      const Backend where = backend == "cuda" ? Backend::cuda : Backend::host;
-      const auto    show  = [&](const std::string &name, const CrsMatrix<double> &A) {
-        std::printf("\n%s: %d rows, %d entries, %s\n", name.c_str(), A.n_rows, A.n_entries(), backend.c_str());
-        measure(permute(A, rcm_partition(A, 256)), where);
+      const Method method = {backend == "cuda" ? Backend::cuda : Backend::host, krylov, max_iterations};
+      const auto   show   = [&](const std::string &name, const CrsMatrix<double> &A) {
+        std::printf("\n%s: %d rows, %d entries, %s\n\n", name.c_str(), A.n_rows, A.n_entries(), backend.c_str());
+        measure(permute(A, rcm_partition(A, 256)), method);
       };
+      if (convection > 0 && method.is_cg())
+        throw InvalidInput("--convection is given, and the method is cg\n  expected: --method gmres, as the matrix is not symmetric");
       if (size > 0)
         show("LAP, " + std::to_string(size) + "^3", laplacian(size));
       if (flat > 0)
         show("5 points, " + std::to_string(flat) + "^2", five_point_matrix(flat, flat, 0.));
+      if (convection > 0)
+        show("convection, " + std::to_string(convection) + "^2", convection_matrix(convection));
       if (!file.empty())
         show(file, read_matrix_market(file));
     }

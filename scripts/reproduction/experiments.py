@@ -262,7 +262,7 @@ EXPERIMENTS = (
     study("mesh-blocks", quick=("--size", "16", "--runs", "1"), schedules=SCHEDULES),
     study("refinement", quick=("--matrix", "trefethen", "--runs", "1"), schedules=SCHEDULES, matrices=STUDY_MATRICES),
     study("precision", ("--runs", "5"), quick=("--matrix", "trefethen", "--runs", "1"), matrices=STUDY_MATRICES),
-    study("overlap", ("--size", "64"), ("--full",), ("--size", "12", "--runs", "3")),
+    study("overlap", ("--size", "64"), ("--full",), ("--size", "12", "--runs", "3", "--matrix", "hanging-9,convection-24"), matrices=("fv3",)),
     study("taxonomy", quick=("--matrix", "trefethen", "--runs", "1"), matrices=("fv1", "fv3"), devices=("host",)),
     study("copies", quick=("--size", "40", "--runs", "1"), without=("--schedule",)),
     study("energy", ("--seconds", "1"), ("--seconds", "1"), quick=("--matrix", "trefethen", "--seconds", "0.05"), matrices=STUDY_MATRICES),

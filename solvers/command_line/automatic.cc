@@ -28,8 +28,7 @@ namespace leopard::command_line
 
     double sum_of_row(const CrsMatrix<double> &A, int i, double &absolute)
     {
-      double sum = 0.;
-      absolute   = 0.;
+      double sum = absolute = 0.;
       for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
         {
           sum += A.values[p];
@@ -43,7 +42,7 @@ namespace leopard::command_line
     {
       double off_diagonal = 0., of_wrong_sign = 0., smallest = std::numeric_limits<double>::infinity(), largest = 0.;
       double sum = 0., absolute_sum = 0.; // of all entries
-      bool   positive = true, whole = true, singular = true, singular_in_single = true, coupled = false;
+      bool   positive = true, whole = true, dominant = true, singular = true, singular_in_single = true, coupled = false;
 
       void add_row(const CrsMatrix<double> &A, int i, double diagonal)
       {
@@ -63,6 +62,7 @@ namespace leopard::command_line
         singular_in_single = singular_in_single && (reached(row_sum, 1e-6 * absolute) || alone);
         coupled            = coupled || !alone;
         positive           = positive && diagonal > 0.;
+        dominant           = dominant && absolute - size <= (1. + 1e-12) * size;
         smallest           = size > 0. ? std::min(smallest, size) : smallest;
         largest            = std::max(largest, size);
         whole              = whole && size > 0.;
@@ -77,6 +77,7 @@ namespace leopard::command_line
         smallest           = std::min(smallest, other.smallest);
         largest            = std::max(largest, other.largest);
         positive           = positive && other.positive;
+        dominant           = dominant && other.dominant;
         whole              = whole && other.whole;
         singular           = singular && other.singular;
         singular_in_single = singular_in_single && other.singular_in_single;
@@ -103,7 +104,9 @@ namespace leopard::command_line
       traits.diagonal_range        = look.largest / look.smallest;
       traits.has_positive_diagonal = look.positive;
       traits.has_whole_diagonal    = look.whole;
-      traits.is_indefinite         = traits.is_symmetric && look.positive && look.sum < -1e-12 * look.absolute_sum;
+      traits.is_dominant           = look.whole && look.dominant;
+      traits.why_indefinite =
+        traits.is_symmetric && look.positive && look.sum < -1e-12 * look.absolute_sum ? "the sum of its entries is below zero" : "";
       traits.is_singular           = look.singular && look.coupled;
       traits.is_singular_in_single = look.singular_in_single && look.coupled;
       traits.wrong_sign            = look.off_diagonal > 0. ? look.of_wrong_sign / look.off_diagonal : 0.;
@@ -260,12 +263,10 @@ namespace leopard::command_line
       return cholesky_operations(both);
     }
 
-    constexpr double few_operations = 300.; ///< factors of less take no longer than some tens of iterations
-    constexpr double largest_shift  = 0.01; ///< where incomplete factors need more they are far from the matrix
-
-    constexpr double of_iteration = 3.; // of cholesky_operations(): iterations in vain take twice the time of the factors at most
-
-    const char *const unpromised = "for matrices that are not definite, too; convergence is not promised";
+    constexpr double  few_operations = 300.; ///< factors of less take no longer than some tens of iterations
+    constexpr double  largest_shift  = 0.01; ///< where incomplete factors need more they are far from the matrix
+    constexpr double  of_iteration   = 3.;   // of cholesky_operations(): iterations in vain take twice the time of the factors at most
+    const char *const unpromised     = "for matrices that are not definite, too; convergence is not promised";
 
     /** Factors of many rows are the last but one: what they take is known when they are tried. */
     void add_direct(std::vector<Attempt> &attempts, const MatrixTraits &traits, bool has_direct, const Attempt &last)
@@ -278,7 +279,7 @@ namespace leopard::command_line
 
     std::vector<Attempt> of_indefinite(const CrsMatrix<double> &A, const MatrixTraits &traits, bool has_direct)
     {
-      const std::string    what = "symmetric and not definite, as the sum of its entries is below zero";
+      const std::string    what = "symmetric and not definite, as " + traits.why_indefinite;
       std::vector<Attempt> result;
       if (traits.is_like_diffusion() && traits.is_like_mesh && !(has_direct && cholesky_operations(A) <= cheap_cholesky))
         result.push_back({"gmres", "multigrid", what + "; convergence is not promised", 60});
@@ -290,7 +291,7 @@ namespace leopard::command_line
 
     std::vector<Attempt> of_symmetric(const CrsMatrix<double> &A, const MatrixTraits &traits, bool has_direct)
     {
-      if (traits.is_indefinite)
+      if (!traits.why_indefinite.empty())
         return of_indefinite(A, traits, has_direct);
       std::vector<Attempt> result;
       const bool           has_small = has_direct && traits.n_rows <= most_rows_of_direct;
@@ -331,8 +332,7 @@ namespace leopard::command_line
       return result;
     }
 
-    /** Those of non-symmetric matrices: levels in any order, on the host alone. */
-    const std::string smoother_of_others = "ilu0";
+    const std::string smoother_of_others = "ilu0"; ///< of non-symmetric matrices: levels in any order, on the host alone
 
     bool may_use_gpu(const Arguments &arguments)
     {

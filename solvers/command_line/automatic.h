@@ -17,17 +17,22 @@ namespace leopard::command_line
    */
   struct MatrixTraits
   {
-    int    n_rows                = 0;
-    bool   is_symmetric          = false; ///< values, up to rounding
-    bool   has_positive_diagonal = false;
-    bool   has_whole_diagonal    = false; ///< no entry of it is zero or missing
-    bool   is_singular           = false; ///< all rows that are coupled to others sum to zero, up to rounding
-    bool   is_indefinite         = false; ///< symmetric with positive diagonal, but 1^T A 1 < 0: not definite; false where that does not tell
-    bool   is_singular_in_single = false; ///< the same up to rounding in single precision
-    bool   is_like_mesh   = true; ///< nodes within some edges of one another grow in number as in three dimensions at most, if it is like diffusion
-    double wrong_sign     = 0.;   ///< share of the off-diagonal entries (absolute values) that have the diagonal's sign, in [0, 1]
-    double diagonal_range = 1.;   ///< largest absolute value of the diagonal over the smallest, zeros left out; may be infinite
-    double radius_bound   = 0.;   ///< an upper bound of rho(|I - D^-1 A|) (Collatz, Wielandt); infinite without a whole diagonal
+    int  n_rows                = 0;
+    bool is_symmetric          = false; ///< values, up to rounding
+    bool has_positive_diagonal = false;
+    bool has_whole_diagonal    = false; ///< no entry of it is zero or missing
+    bool is_dominant = false; ///< no row has |a_ii| < sum_j |a_ij|, j != i, up to rounding: with a positive diagonal it is semidefinite at least
+    bool is_singular = false; ///< all rows that are coupled to others sum to zero, up to rounding
+    bool is_singular_in_single = false; ///< the same up to rounding in single precision
+    bool is_like_mesh = true; ///< nodes within some edges of one another grow in number as in three dimensions at most, if it is like diffusion
+    /**
+     * Symmetric with positive diagonal, but not definite, and why: "the sum of its entries is below zero". Empty: not
+     * known.
+     */
+    std::string why_indefinite = "";
+    double      wrong_sign     = 0.; ///< share of the off-diagonal entries (absolute values) that have the diagonal's sign, in [0, 1]
+    double      diagonal_range = 1.; ///< largest absolute value of the diagonal over the smallest, zeros left out; may be infinite
+    double      radius_bound   = 0.; ///< an upper bound of rho(|I - D^-1 A|) (Collatz, Wielandt); infinite without a whole diagonal
 
     /** What it is in the natural order of a whole grid, if that suits multigrid; else null. */
     std::shared_ptr<const Stencil<double>> stencil;

@@ -56,7 +56,7 @@ namespace leopard::command_line
   std::vector<Attempt> methods_on_gpus(const MatrixTraits &traits)
   {
     constexpr int        patience = 3000;
-    const bool           is_cg    = traits.is_symmetric && traits.has_positive_diagonal && !traits.is_indefinite;
+    const bool           is_cg    = traits.is_symmetric && traits.has_positive_diagonal && traits.why_indefinite.empty();
     const std::string    method   = is_cg ? "cg" : "gmres";
     const std::string    what     = is_cg                  ? "symmetric with positive diagonal"
                                     : !traits.is_symmetric ? "not symmetric"

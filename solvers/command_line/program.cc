@@ -107,12 +107,12 @@ namespace leopard::command_line
 
     /**
      * How long the methods take together until one of them has solved it, for a right-hand side of moderate size:
-     * tried, for two seconds in all; where that is not enough for the last of them, from what it has reached. Sparse
+     * tried, for a second in all; where that is not enough for the last of them, from what it has reached. Sparse
      * factors, which no time interrupts, are tried where they are the first only.
      */
     std::string predicted_time(const CrsMatrix<double> &A, const std::vector<Attempt> &attempts, const Arguments &arguments)
     {
-      constexpr double trial_seconds = 2., enough = 0.5; // enough: what a trial must reach to tell anything
+      constexpr double trial_seconds = 1., enough = 0.5; // enough: what a trial must reach to tell anything
       const Log        quiet = [](const std::string        &/*what*/, const std::string        &/*text*/) {};
       const Stopwatch  stopwatch;
       std::string      in_vain, last_failure;
@@ -182,6 +182,18 @@ namespace leopard::command_line
     }
 
     /**
+     * Some steps of the Lanczos method, in about 0.1 seconds, for MatrixTraits::why_indefinite of a symmetric matrix
+     * with positive diagonal of which entries alone do not tell that it is definite or not.
+     */
+    void look_for_negative_eigenvalues(const CrsMatrix<double> &A, MatrixTraits &traits)
+    {
+      constexpr double seconds = 0.1;
+      if (traits.is_symmetric && traits.has_positive_diagonal && !traits.is_dominant && traits.why_indefinite.empty() &&
+          spectrum::finds_negative_eigenvalue(A, seconds))
+        traits.why_indefinite = "some steps of the Lanczos method find an eigenvalue below zero";
+    }
+
+    /**
      * What --method automatic would do, "cg preconditioned by multigrid (symmetric ...); where it fails, ...", and how
      * long that takes.
      */
@@ -204,6 +216,7 @@ namespace leopard::command_line
           arguments    = std::move(system.arguments);
           plan.methods = "for " + system.scaling.text + ": ";
         }
+      look_for_negative_eigenvalues(A, traits);
       const std::vector<Attempt> attempts = attempts_for(A, traits, arguments);
       for (std::size_t i = 0; i < attempts.size(); ++i)
         plan.methods += (i == 0 ? "" : "; where it fails, ") + text_of(attempts[i]) + " (" + attempts[i].why + ")";
@@ -470,6 +483,8 @@ namespace leopard::command_line
       const ScaledSystem system = scales ? equilibrated(arguments, A, b, traits) : ScaledSystem();
       if (system.is_scaled())
         traits = look_at(system.A, is_symmetric);
+      if (arguments.method_name == "automatic")
+        look_for_negative_eigenvalues(system.is_scaled() ? system.A : A, traits);
       return solve_by_attempts(system.is_scaled() ? system.arguments : arguments, A, b, system, traits, since_read, stopwatch);
     }
   } // namespace

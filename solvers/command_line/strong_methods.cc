@@ -6,6 +6,7 @@
 #include "../base/norms.h"
 #include "../base/stopwatch.h"
 #include "../base/words.h"
+#include "../device/device.h"
 #include "../distributed/gpus/krylov_of_parts.h"
 #include "../krylov/cg.h"
 #include "../krylov/fgmres.h"
@@ -13,6 +14,7 @@
 #include "../multigrid/coarse_solvers.h"
 #include "../multigrid/find_stencil.h"
 #include "../multigrid/multigrid.h"
+#include "../multigrid/stored_operations.h"
 #include "../refinement/mixed_multigrid.h"
 #include "../refinement/rounded_preconditioner.h"
 #include "../triangular/incomplete_preconditioner.h"
@@ -215,6 +217,20 @@ namespace leopard::command_line
       return stencil;
     }
 
+    /**
+     * Says what is taken of memory, before it is. @throws InvalidInput where the machine, or the GPU, has not as much.
+     */
+    void say_memory(const std::string &of_what, double bytes, Backend backend, const std::string &to_do, const Log &log)
+    {
+      const bool        on_device = backend == Backend::cuda;
+      const double      there     = on_device ? static_cast<double>(device::free_memory()) : machine_memory();
+      const std::string text      = of_what + ": about " + short_text(bytes / 1e9, 2) + " GB of the " + short_text(there / 1e9, 3) + " GB that " +
+                               (on_device ? "are free on the GPU" : "the machine has");
+      log("memory", text);
+      if (bytes > there && there > 0.)
+        throw InvalidInput("memory: " + text + "\n  expected: no more than is there; " + to_do);
+    }
+
     /** By smoothed aggregation. */
     template <typename Number>
     std::unique_ptr<Multigrid<Number>> make_aggregation(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
@@ -225,13 +241,15 @@ namespace leopard::command_line
       aggregation.block_unknowns = a.block_unknowns;
       if (a.near_null_space_vectors != nullptr)
         aggregation.near_null_space = *a.near_null_space_vectors;
+      say_memory("levels while they are made", bytes_of_aggregation(A), backend, "--preconditioner async or ic, which have no levels", log);
       auto        multigrid = std::make_unique<Multigrid<Number>>(A, aggregation, multigrid_options(a, backend, false));
       std::string rows;
       for (int level = multigrid->n_levels() - 1; level >= 0; --level)
         rows += (rows.empty() ? "" : ", ") + std::to_string(multigrid->n_unknowns(level));
       log("levels",
           rows + " rows by smoothed aggregation, operator complexity " + short_text(multigrid->operator_complexity(), 3) + ", smoothed by " +
-            a.smoother + ", set up in " + seconds_since(start) + (backend == Backend::cuda && !aggregation.is_scalar() ? " on the host" : ""));
+            a.smoother + ", " + short_text(static_cast<double>(multigrid->memory()) / 1e9, 2) + " GB, set up in " + seconds_since(start) +
+            (backend == Backend::cuda && !aggregation.is_scalar() ? " on the host" : ""));
       return multigrid;
     }
 
@@ -473,8 +491,21 @@ namespace leopard::command_line
       return make_mixed(make_outer_system<float>(A, low.scale, around, a.async.n_threads), make_inner_solver(std::move(krylov)), method);
     }
 
+    /** x, b, and those of the method and of a preconditioner's call. */
+    double bytes_of_krylov_vectors(const CrsMatrix<double> &A, const Arguments &a)
+    {
+      const int n_vectors = a.method_name == "cg" ? 8 : 2 * restart + 6;
+      return static_cast<double>(n_vectors) * sizeof(double) * A.n_rows;
+    }
+
     std::unique_ptr<Solver> make_krylov_method(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
+      if (a.n_gpus == 0)
+        say_memory("vectors of " + a.method_name,
+                   bytes_of_krylov_vectors(A, a),
+                   backend,
+                   a.method_name == "cg" ? "a larger one" : "--method cg for symmetric positive definite matrices",
+                   log);
       if (a.precision == Precision::mixed && !a.has_multigrid())
         return make_mixed_krylov(A, a, backend, log);
       const double  start = now();

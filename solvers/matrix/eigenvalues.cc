@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../base/stopwatch.h"
 #include "../base/thread_pool.h"
 #include "../base/words.h"
 #include "crs_matrix.h"
@@ -395,6 +396,37 @@ namespace leopard::spectrum
         v.swap(image);
         length = norm;
       }
+  }
+
+  bool finds_negative_eigenvalue(const CrsMatrix<double> &A, double max_seconds)
+  {
+    constexpr std::size_t     most = 60, fewest = 20;
+    const auto                pool = shared_thread_pool(0);
+    const Stopwatch           stopwatch;
+    const std::vector<double> roots = roots_of_diagonal(A);
+    std::vector<double>       scaled(A.n_rows);
+    SymmetricProduct          product; // D^-1/2 A D^-1/2, without a copy of A
+    product.n_rows   = A.n_rows;
+    product.smooth   = roots;
+    product.sum      = [](double value) { return value; };
+    product.multiply = [&](const double *x, double *Mx) {
+      parallel_for(*pool, A.n_rows, 16384, [&](long begin, long end) {
+        for (long i = begin; i < end; ++i)
+          scaled[i] = x[i] / roots[i];
+      });
+      parallel_for(*pool, A.n_rows, 4096, [&](long begin, long end) {
+        for (long i = begin; i < end; ++i)
+          {
+            double sum = 0.;
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              sum += A.values[p] * scaled[A.columns[p]];
+            Mx[i] = sum / roots[i];
+          }
+      });
+    };
+    std::size_t n_products = 0;
+    const auto  is_over    = [&] { return ++n_products >= fewest && stopwatch.seconds() > max_seconds; };
+    return estimate_extreme(product, 0., 0., most, is_over).eigenvalues.smallest < -1e-10;
   }
 
   double radius(const CrsMatrix<double> &A, double tolerance, double max_seconds)

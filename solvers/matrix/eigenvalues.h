@@ -95,6 +95,13 @@ namespace leopard::spectrum
   Estimate
   estimate_extreme(const SymmetricProduct &M, double tolerance, double floor, std::size_t max_products, const std::function<bool()> &is_over = {});
 
+  /**
+   * Whether an eigenvalue of D^-1 A is below zero (-1e-10), for symmetric A with positive diagonal, as far as 60 steps
+   * of estimate_extreme() from a smooth vector show, or fewer, but 20, after max_seconds: true proves that A is not
+   * definite, as the values are from inside the spectrum, false proves nothing. It needs memory for some vectors.
+   */
+  bool finds_negative_eigenvalue(const CrsMatrix<double> &A, double max_seconds);
+
   constexpr int n_dense = 64; ///< up to this many rows a dense method finds all eigenvalues, and is quicker
 
   /**

@@ -572,8 +572,7 @@ namespace leopard
                                                                            const MultigridOptions   &options,
                                                                            CrsMatrix<double>        &coarsest)
   {
-    constexpr std::size_t most = 8; // of the matrix: its levels, smoothers, and products that are worked on
-    check_device_memory(most * bytes<double>(A), A.n_rows);
+    check_device_memory(static_cast<std::size_t>(bytes_of_aggregation(A)), A.n_rows);
     if (A.n_columns != A.n_rows)
       check_for_aggregation(A); // says what it is
     device::DeviceCrs<double> on_device = device::permuted<double>(A, {}, {}, true);

@@ -16,6 +16,17 @@
 
 namespace leopard
 {
+  /**
+   * What levels by smoothed aggregation take of memory while they are made, about, the matrix with them: its levels,
+   * smoothers, and products that are worked on.
+   */
+  inline double bytes_of_aggregation(const CrsMatrix<double> &A)
+  {
+    constexpr double of_matrix = 8.;
+    return of_matrix *
+           (static_cast<double>(A.values.size()) * (sizeof(double) + sizeof(int)) + static_cast<double>(A.row_offsets.size()) * sizeof(int));
+  }
+
   /** Vectors among which a singular problem is solved. */
   template <typename Number>
   struct NullSpace

@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../base/stopwatch.h"
 #include "../base/thread_pool.h"
 #include "../base/words.h"
 #include "../matrix/crs_matrix.h"
@@ -101,7 +102,8 @@ namespace leopard
   std::string TauEstimate::text() const
   {
     return "omega = tau = " + short_text(omega, 4) + ", of the eigenvalues " + (settled ? "" : "(at most) ") + short_text(eigenvalues.smallest, 4) +
-           " to " + short_text(eigenvalues.largest, 4) + " of D^-1 A, estimated with " + std::to_string(n_products) + " products";
+           " to " + short_text(eigenvalues.largest, 4) + " of D^-1 A, estimated with " + std::to_string(n_products) + " products" +
+           (out_of_time && !settled ? ", all there was time for: it may be another in the next run" : "");
   }
 
   TauEstimate estimate_tau(const CrsMatrix<double> &A, const Communication<double> &communication, const TauEstimateOptions &options)
@@ -116,9 +118,17 @@ namespace leopard
     product.seed      = 1 + options.rank;
     product.n_threads = options.n_threads;
 
-    const spectrum::Estimate found = spectrum::estimate_extreme(product, tolerance, at_rounding, std::max(1, options.max_products));
+    TauEstimate     result;
+    const Stopwatch stopwatch;
+    int             n_done  = 0;
+    const auto      is_over = [&] {
+      constexpr int fewest = 40; // find lambda_n to about the margin
+      if (++n_done >= fewest && options.max_seconds > 0.)
+        result.out_of_time = communication.max(stopwatch.seconds() > options.max_seconds ? 1. : 0.) != 0.;
+      return result.out_of_time;
+    };
+    const spectrum::Estimate found = spectrum::estimate_extreme(product, tolerance, at_rounding, std::max(1, options.max_products), is_over);
 
-    TauEstimate result;
     result.n_products = static_cast<int>(found.n_products);
     result.settled    = found.settled;
     double smallest = found.eigenvalues.smallest, largest = found.eigenvalues.largest;

@@ -269,9 +269,24 @@ namespace leopard
         }
       EXPECT_NEAR(extreme_eigenvalues(A).smallest, 0., 1e-9);
       EXPECT_NEAR(spectrum::estimate_smallest(A, 0.01, 1000.).value, 0., 1e-12);
+      EXPECT_FALSE(spectrum::finds_negative_eigenvalue(A, 0.)); // rounding is no proof
       const MatrixAnalysis found = analyze(A, contiguous_blocks(A.n_rows, 50));
       EXPECT_NEAR(found.spectral_radius, 1., 1e-9);
       expect_words(found.verdict(), {"neither", "singular"});
+    }
+
+    TEST(Eigenvalues, BelowZeroAreFoundInTheTimeThatThereIs)
+    {
+      const double smallest = 4. - 4. * std::cos(std::acos(-1.) / 41.); // of 40 x 40 nodes with 4 on the diagonal
+      EXPECT_TRUE(spectrum::finds_negative_eigenvalue(five_point_matrix(40, 40, -1.1 * smallest), 1000.));
+      EXPECT_FALSE(spectrum::finds_negative_eigenvalue(five_point_matrix(40, 40, -0.9 * smallest), 1000.));
+      EXPECT_TRUE(spectrum::finds_negative_eigenvalue(five_point_matrix(40, 40, -3.), 0.)); // in the fewest steps
+      for (const int n : {1, 2, 3})
+        EXPECT_FALSE(spectrum::finds_negative_eigenvalue(five_point_matrix(n, n, 0.), 0.));
+      EXPECT_TRUE(spectrum::finds_negative_eigenvalue(matrix({{{0, 1.}, {1, 2.}}, {{0, 2.}, {1, 1.}}}), 0.)); // 3 and -1
+      CrsMatrix<double> A = five_point_matrix(10, 10, 0.);
+      A.values[0]         = std::numeric_limits<double>::quiet_NaN();
+      EXPECT_FALSE(spectrum::finds_negative_eigenvalue(A, 0.)); // proves nothing
     }
 
     TEST(Eigenvalues, RefuseWhatTheyAreNotDefinedFor)

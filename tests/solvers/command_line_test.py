@@ -806,17 +806,16 @@ class Automatic(Program):
                 self.assertTrue(said is None or "--method automatic:      " + first in said, said)
 
     def test_what_fails_is_said_and_something_stronger_goes_on(self):
-        # Waves of low frequency, which coarse levels suit, but not CG; and others, which are left to factors.
-        for diagonal, n, last in ((3.98, 60, "gmres preconditioned by multigrid"), (1.3, 40, "direct")):
-            with self.subTest(diagonal):
-                self.matrix("indefinite.mtx", {**laplace(n, diagonal), (n * n, n * n): 1e4 if diagonal < 2. else 4.}, n * n + 1)  # the sum of all entries tells nothing
-                said = self.solve("indefinite.mtx", "--solution", "x.mtx")
-                failed, tried = self.line_of(said, "failed "), self.line_of(said, "next ")
-                self.assertEqual(len(failed), len(tried))
-                self.assertGreaterEqual(len(failed), 1)
-                self.assertIn(last, tried[-1])
-                x = self.read_vector("x.mtx")
-                self.assertLess(max(abs(value - 1.) for value in x), 1e-7)
+        # one wave of low frequency, which coarse levels suit, but not CG, and which is so near to definite that a few Lanczos steps tell nothing
+        n = 120
+        self.matrix("indefinite.mtx", {**laplace(n, 4. - 1.42e-3), (n * n, n * n): 4.}, n * n + 1)
+        said = self.solve("indefinite.mtx", "--solution", "x.mtx")
+        failed, tried = self.line_of(said, "failed "), self.line_of(said, "next ")
+        self.assertEqual(len(failed), len(tried))
+        self.assertGreaterEqual(len(failed), 1)
+        self.assertNotIn("Lanczos", said)
+        self.assertIn("gmres preconditioned by multigrid", tried[-1])
+        self.assertLess(max(abs(value - 1.) for value in self.read_vector("x.mtx")), 1e-4)
 
     def test_no_longer_in_vain_than_factors_take(self):
         n, numbers = 70, random.Random(3)
@@ -920,6 +919,16 @@ class Automatic(Program):
         said = self.solve("waves.mtx")
         self.assertEqual(self.line_of(said, "automatic ")[0].split(":")[0].split()[1:], ["direct"])
         self.assertIn("not definite", said)
+        # the sum of all entries tells nothing, a few steps of Lanczos do: waves of low frequency, and others
+        for diagonal, n in ((3.98, 60), (1.3, 40)):
+            with self.subTest(diagonal):
+                self.matrix("indefinite.mtx", {**laplace(n, diagonal), (n * n, n * n): 1e4 if diagonal < 2. else 4.}, n * n + 1)
+                said = self.solve("indefinite.mtx", "--solution", "x.mtx")
+                self.assertIn("not definite, as some steps of the Lanczos method find an eigenvalue below zero", self.line_of(said, "automatic ")[0])
+                self.assertFalse(self.line_of(said, "failed "), said)
+                self.assertLess(max(abs(value - 1.) for value in self.read_vector("x.mtx")), 1e-7)
+                self.assertIn("not definite, as some steps of the Lanczos method", self.run_it("indefinite.mtx", "--analyze"))
+                self.assertNotIn("Lanczos", self.run_it("indefinite.mtx", "--method", "gmres"))
         n = 100001  # factors of a line take no time
         entries = {(i, i): 3. for i in range(n)}
         entries.update({(i, j): -1. for i in range(n) for j in (i - 1, i + 1) if 0 <= j < n})
@@ -1024,6 +1033,20 @@ class Systems(Program):
         said = self.run_it("grid.mtx", "--method", "multigrid", "--block-unknowns", "2")
         self.assertNotIn("stencil  ", said)
         self.assertIn("levels      1600, ", said)
+
+    def test_memory_is_said_before_it_is_taken(self):
+        self.matrix("grid.mtx", laplace(40), 1600)
+        said = self.run_it("grid.mtx", "--method", "gmres", "--preconditioner", "multigrid", "--backend", "host")
+        lines = said.splitlines()
+        at = {what: next(i for i, line in enumerate(lines) if line.startswith(what)) for what in ("memory      vectors", "memory      levels", "levels ")}
+        self.assertLess(max(at["memory      vectors"], at["memory      levels"]), at["levels "])
+        needed, there = map(float, re.search(r"levels while they are made: about (\S+) GB of the (\S+) GB that the machine has", said).groups())
+        taken = float(re.search(r", smoothed by \S+, (\S+) GB, set up in", said)[1])
+        self.assertAlmostEqual(needed * 1e9, 8 * (12 * (5 * 1600 - 160) + 4 * 1601), delta=0.05e6)  # 8 times the matrix
+        self.assertTrue(0. < taken <= needed < there, said)
+        vectors = [float(re.search(rf"vectors of {method}: about (\S+) GB", self.run_it("grid.mtx", "--method", method, "--preconditioner", "ic"))[1])
+                   for method in ("cg", "gmres")]
+        self.assertGreater(vectors[1], 5. * vectors[0])  # FGMRES keeps two for each step
 
     def test_they_are_scaled_with_the_matrix(self):
         exponents = random.Random(1)

@@ -68,6 +68,23 @@ namespace leopard
       EXPECT_NEAR(t.omega, 1., 0.05);
     }
 
+    TEST(TauScaling, EndsWhenTimeIsOver)
+    {
+      TauEstimateOptions options;
+      options.max_seconds = 1e-9;
+      const TauEstimate t = estimate_tau(chain(2000, -1.), Communication<double>(), options);
+      EXPECT_TRUE(t.out_of_time);
+      EXPECT_EQ(t.n_products, 40); // those that lambda_n needs
+      EXPECT_NEAR(t.eigenvalues.largest, 2., 0.05);
+      EXPECT_NE(t.text().find("all there was time for"), std::string::npos) << t.text();
+      options.max_seconds     = 0.; // no limit
+      options.max_products    = 45;
+      const TauEstimate later = estimate_tau(chain(2000, -1.), Communication<double>(), options);
+      EXPECT_FALSE(later.out_of_time);
+      EXPECT_EQ(later.n_products, 45);
+      EXPECT_EQ(later.text().find("time"), std::string::npos) << later.text();
+    }
+
     TEST(TauScaling, OfASemidefiniteMatrix)
     {
       const TauEstimate t = estimate_tau(chain(50, -1., 1.)); // its rows sum to zero

@@ -212,7 +212,7 @@ namespace
 
     using Percents     = std::map<int, std::pair<double, double>>;
     const auto percent = [](const Percents &found, bool on_gpu = true) {
-      return Said([&](Report &report) { judge_percent(found, on_gpu, report); });
+      return Said([&](Report &report) { judge_percent("LAP", "O Figure 9", "O section 5.2", found, on_gpu, report); });
     };
     EXPECT_EQ(percent({{0, {20., 2e-3}}, {3, {18., 1e-3}}, {13, {15., 2e-3}}}).n_holding(), 2);
     EXPECT_EQ(percent({{0, {20., 2e-3}}, {3, {18., 1e-3}}, {50, {15., 3e-3}}}).of("50 percent are worst"), holds);
@@ -229,6 +229,18 @@ namespace
     EXPECT_EQ(percent({{0, {2., 2e-3}}, {3, {1., 1e-3}}, {13, {1., 2e-3}}}).of("saves iterations"), open);
     EXPECT_EQ(percent({{0, {NAN, NAN}}, {3, {NAN, NAN}}, {13, {NAN, NAN}}}).n_holding(), 0);
     EXPECT_EQ(percent({{0, {20., 2e-3}}}).n_holding(), 0);
+
+    const auto directions = [](const IterationsOfOverlaps &found) {
+      return Said([&](Report &report) { judge_directions("q2-40: L", found, report); });
+    };
+    const char *towards = "percent towards the dependencies are as good as uniform", *away = "percent the other way save no iterations";
+    EXPECT_EQ(directions({20., 15., 15.5, 19.5}).n_holding(), 2);
+    EXPECT_EQ(directions({20., 15., 14., 21.}).n_holding(), 2); // none, uniform, towards the dependencies, away from them
+    EXPECT_EQ(directions({20., 15., 16., 21.}).of(towards), not_so);
+    EXPECT_EQ(directions({20., 15., 14., 18.}).of(away), not_so);
+    EXPECT_EQ(directions({2., 2., 2., 2.}).count(open), 2);
+    for (const double bad : {static_cast<double>(NAN), static_cast<double>(INFINITY)})
+      EXPECT_EQ(directions({bad, bad, bad, bad}).n_holding(), 0);
   }
 
   TEST(Taxonomy_findings, can_each_be_another_one)

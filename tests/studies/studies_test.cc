@@ -10,6 +10,7 @@
 #include <solvers/base/errors.h>
 #include <solvers/matrix/analysis.h>
 #include <solvers/matrix/generators.h>
+#include <solvers/matrix/mesh_matrices.h>
 
 #include <gtest/gtest.h>
 
@@ -316,6 +317,10 @@ namespace
   {
     EXPECT_EQ(load_problem("trefethen-50", on_host()).A.n_rows, 50);
     EXPECT_EQ(load_problem("five-point-5", on_host()).A.n_rows, 25);
+    EXPECT_EQ(load_problem("hanging-2", on_host()).A.values, hanging_nodes_matrix(2).values);
+    EXPECT_EQ(load_problem("q2-2", on_host()).A.values, quadratic_elements_matrix(2).values);
+    EXPECT_EQ(load_problem("jumps-8", on_host()).A.values, jumping_coefficients_matrix(8).values);
+    EXPECT_EQ(load_problem("convection-3", on_host()).A.values, convection_matrix(3).values);
     EXPECT_THROW(load_problem("five-point-x", on_host()), InvalidInput);
     EXPECT_THROW(load_problem("nowhere", on_host()), InvalidInput);
   }

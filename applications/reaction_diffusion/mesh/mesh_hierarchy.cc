@@ -86,7 +86,9 @@ namespace leopard::reaction_diffusion
       const MeshLaplacian &mesh = level.mesh;
       if (!has_positive_diagonal(mesh))
         return false;
-      const Aggregates aggregates = aggregate(mesh.matrix, 0.); // all couplings are strong
+      // strong couplings alone, as elsewhere: aggregates of all neighbours make levels twice as stiff
+      // (tests/reaction_diffusion/stiffness_test.cc)
+      const Aggregates aggregates = aggregate(mesh.matrix, AggregationOptions().strength);
       if (aggregates.n == 0 || 2 * aggregates.n > mesh.n_nodes())
         return false;
       CrsMatrix<double> P = smoothed_prolongation(aggregates), R = transpose(P);

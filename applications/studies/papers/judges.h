@@ -126,8 +126,25 @@ namespace leopard::studies
   void judge_orders(const OfOverlaps &ordered, const OfOverlaps &random, Report &report);
   /** Figure 5, of L or U. */
   void judge_triangular(bool lower, const OfOverlaps &random, Report &report);
-  /** Figure 9: iterations and seconds, infinite where it has not converged, by percent of overlap, one of them 0. */
-  void judge_percent(const std::map<int, std::pair<double, double>> &measured, bool on_gpu, Report &report);
+  /**
+   * Figures 8 and 9, section 5.2. @param factor "LAP", "q2-40: L". @param measured iterations and seconds, infinite
+   * where it has not converged, by percent of overlap, one of them 0.
+   */
+  void judge_percent(const std::string                              &factor,
+                     const std::string                              &figure,
+                     const std::string                              &section,
+                     const std::map<int, std::pair<double, double>> &measured,
+                     bool                                            on_gpu,
+                     Report                                         &report);
+
+  /** Iterations of a triangular factor without overlap, and with overlap of one width. */
+  struct IterationsOfOverlaps
+  {
+    double none, uniform, towards, away; ///< towards the dependencies, and the other way
+  };
+
+  /** What Figure 5 says of the directions; of factors and blocks as in Figures 8 and 9 no paper says it. */
+  void judge_directions(const std::string &factor, const IterationsOfOverlaps &found, Report &report);
 
   // --- taxonomy ---
 

@@ -87,7 +87,7 @@ namespace
     {"overlap",
      "Overlap of blocks, triangular factors (overlap paper, Figures 2 to 5, 8, 9, Table 1)",
      leopard::studies::study_overlap,
-     iteration | runs | size | full},
+     iteration | matrices | runs | size | full},
     {"taxonomy",
      "The classes of two-stage iterations (Table 3.1)",
      leopard::studies::study_taxonomy,
@@ -125,7 +125,7 @@ namespace
     app.add_option("--matrix",
                    settings.matrix,
                    "names, with commas: fv1, fv3, Chem97ZtZ, ...; generated: trefethen, trefethen-N, five-point-N, seven-point-N, circuit-N, "
-                   "elasticity-N, random-N");
+                   "elasticity-N, random-N, hanging-N, q2-N, jumps-N, convection-N");
     app.add_option("--runs", settings.runs, "runs to take the statistics or the median of; 0: what the study takes by itself")
       ->check(CLI::NonNegativeNumber);
     app.add_option("--seed", settings.seed, "of everything that is chosen at random");

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overlap of blocks, of a Laplacian and its triangular factors (overlap paper 2016, Figures 2 to 5, 8, 9, Table 1).
+// Overlap of blocks, of a Laplacian and its triangular factors (overlap paper 2016, Figures 2 to 5; 8, 9:
+// overlap_percent.cc).
 #include "judges.h"
-#include "sample_statistics.h"
+#include "overlap_percent.h"
 
 #include <solvers/base/norms.h>
+#include <solvers/base/words.h>
 #include <solvers/matrix/incomplete_factors.h>
 
 #include <algorithm>
@@ -141,42 +143,6 @@ namespace leopard::studies
       curves(name + " of ILU(0), blocks in the order of the dependencies: relative residual", T, settings, {false, !lower}, 10, report);
       judge_triangular(lower, random, report);
     }
-
-    /** Overlap in percent of blocks of 256 rows, as on a GPU; L of a larger Laplacian. */
-    void study_percent(const Settings &settings, Report &report)
-    {
-      const int               n = settings.size_or(24, 64);
-      const CrsMatrix<double> A = laplacian(n), L = IncompleteFactors<double>(permute(A, rcm_partition(A, 256))).lower();
-      judge_lap(n, L.n_rows, L.n_entries(), report);
-      Table                                    table("LAP on " + std::to_string(n) + "^3 nodes, reverse Cuthill-McKee order, blocks of 256, async-(" +
-                    std::to_string(settings.local_iterations_or(2)) +
-                    "): bottom-up overlap, to 1e-10, median of the runs (O Figures 8, 9: curves only)",
-                  {"overlap (%)", "blocks", "iterations", "ms"});
-      std::map<int, std::pair<double, double>> measured; // percent: iterations and seconds
-      for (const int percent : {0, 3, 13, 25, 50})
-        {
-          BlockAsyncOptions options = async(settings, 256, settings.local_iterations_or(2));
-          options.overlap           = percent > 0 ? Overlap::upward : Overlap::none;
-          options.overlap_percent   = percent;
-          BlockAsync<double>        method(L, options);
-          const std::vector<double> b(L.n_rows, 1.);
-          Experiment                experiment(method, b);
-          std::vector<double>       iterations, seconds;
-          for (int run = 0; run < settings.runs_or(5, 100); ++run)
-            {
-              const Reached r = reach(experiment, 1e-10, 5000);
-              iterations.push_back(r.iterations_needed());
-              seconds.push_back(r.converged ? r.seconds : INFINITY);
-            }
-          measured[percent] = {median(iterations), median(seconds)};
-          table.add_row({cell(percent),
-                         cell(options.blocks(L.n_rows).n_blocks()),
-                         cell(measured[percent].first, "%.1f"),
-                         cell(1e3 * measured[percent].second, "%.3f")});
-        }
-      report.add(table);
-      judge_percent(measured, settings.resolved_backend() == Backend::cuda, report);
-    }
   } // namespace
 
   std::string OfOverlaps::text() const
@@ -186,15 +152,6 @@ namespace leopard::studies
     for (std::size_t i = 0; i < values.size(); ++i)
       result += std::string(i > 0 ? ", " : " ") + overlap_names[i] + " " + cell(values[i], "%.4f");
     return result;
-  }
-
-  void judge_lap(int side, long long n_rows, long long n_entries, Report &report)
-  {
-    report.decide("O Table 1",
-                  "LAP, the lower factor of the Laplacian on 64 x 64 x 64 nodes, has 262,144 rows and 3,560,572 entries",
-                  n_rows == 262144 && n_entries == 3560572,
-                  std::to_string(n_rows) + " rows, " + std::to_string(n_entries) + " entries",
-                  side == 64 ? "" : "the grid has " + std::to_string(side) + " nodes a side; --full or --size 64 takes that of the paper");
   }
 
   void judge_work(const OfOverlaps &work, const std::string &unlike, Report &report)
@@ -242,57 +199,37 @@ namespace leopard::studies
     report.finding("O Figure 5", name + ": overlap towards the dependencies makes it faster", good > random.none, random.text());
   }
 
-  void judge_percent(const std::map<int, std::pair<double, double>> &measured, bool on_gpu, Report &report)
+  namespace
   {
-    const double without = measured.at(0).first;
-    double       fewest = INFINITY, best_other = INFINITY, worst_other = 0.;
-    int          fastest = 0;
-    for (const auto &[percent, found] : measured)
-      {
-        if (percent > 0)
-          fewest = std::min(fewest, found.first); // what is not a number is left out
-        if (found.second < measured.at(fastest).second)
-          fastest = percent;
-        if (percent != 3)
-          best_other = std::min(best_other, found.second);
-        if (percent != 50)
-          worst_other = larger_or_nan(worst_other, found.second);
-      }
-    report.decide("O Figure 9",
-                  "LAP: overlap saves iterations",
-                  fewest < without,
-                  cell(without, "%.1f") + " iterations without, " + cell(fewest, "%.1f") + " at best",
-                  without < 3. ? "blocks one after the other in the order of the dependencies need hardly more than one iteration" : "");
-    const double of_three = measured.count(3) > 0 ? measured.at(3).second : NAN;
-    report.decide_times("O Figure 9",
-                        "LAP: 3 percent are best in time",
-                        {-INFINITY, 1.},
-                        {of_three / best_other},
-                        std::to_string(fastest) + " percent are; 3 percent take " + cell(of_three / best_other, "%.3f") +
-                          " times the best of the others",
-                        on_gpu ? "" : "that is a statement on GPUs");
-    const double of_fifty = measured.count(50) > 0 ? measured.at(50).second : NAN;
-    report.decide_times("O section 5.2",
-                        "LAP: 50 percent are worst in time, as for most problems",
-                        {1.},
-                        {of_fifty / worst_other},
-                        "they take " + cell(of_fifty / worst_other, "%.3f") + " times the worst of the others",
-                        on_gpu ? "" : "that is a statement on GPUs");
-  }
+    /** Without --matrix: small ones, or as many rows as LAP has at least; fv3 where there is a folder. */
+    std::vector<std::string> matrices_in_their_place(const Settings &settings)
+    {
+      std::vector<std::string> names = settings.full ? std::vector<std::string>{"hanging-320", "q2-512", "jumps-1024", "convection-1024"}
+                                                     : std::vector<std::string>{"hanging-24", "q2-40", "jumps-80", "convection-80"};
+      if (!settings.folder().empty())
+        names.insert(names.begin(), "fv3");
+      return settings.matrices_or(names);
+    }
+  } // namespace
 
   void study_overlap(const Settings &settings, Report &report)
   {
-    refuse_unused("overlap", settings, {true}, {});
+    const std::vector<std::string> names = matrices_in_their_place(settings);
+    refuse_unused("overlap", settings, {true}, names);
     report.say(
       "overlap: " + machine(settings) +
       "\nFigures 2 to 5: Laplacian with 27 points, diagonal 26 and else -1, b = 1, on 8 x 8 x 8 nodes; blocks of 11 rows one after the other,"
       "\n2 Jacobi sweeps in a block, overlap of level 1 by graph distance, a block writes its own rows only (backend reference)."
-      "\nLarger indices are top-down overlap, smaller ones bottom-up. The matrices of the collection are not here: LAP alone of Table 1.");
+      "\nLarger indices are top-down overlap, smaller ones bottom-up. Of Table 1 LAP alone is here; in the place of the collection's matrices are: " +
+      joined(names) + (settings.folder().empty() && settings.matrix.empty() ? " (fv3, too, with --matrices)" : "") + ".");
     const CrsMatrix<double>         A = laplacian(8);
     const IncompleteFactors<double> factors(A);
     study_laplacian(A, settings, report);
     study_factor(factors.lower(), true, settings, report);
     study_factor(factors.upper(), false, settings, report);
-    study_percent(settings, report);
+    const int side = settings.size_or(24, 64);
+    study_lap(side, laplacian(side), settings, report);
+    for (const std::string &name : names)
+      study_percent(name, load_problem(name, settings).A, settings, report);
   }
 } // namespace leopard::studies

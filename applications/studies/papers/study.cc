@@ -8,6 +8,7 @@
 #include <solvers/matrix/elasticity.h>
 #include <solvers/matrix/generators.h>
 #include <solvers/matrix/matrix_market.h>
+#include <solvers/matrix/mesh_matrices.h>
 
 #include <algorithm>
 #include <cmath>
@@ -70,6 +71,10 @@ namespace leopard::studies
          return Elasticity{3, {n, n, n}}.matrix();
        }},
       {"random-", true, [](int n, std::uint64_t seed) { return random_dominant_matrix(n, 6, 0.9, seed); }},
+      {"hanging-", false, [](int n, std::uint64_t) { return hanging_nodes_matrix(n); }},
+      {"q2-", false, [](int n, std::uint64_t) { return quadratic_elements_matrix(n); }},
+      {"jumps-", false, [](int n, std::uint64_t) { return jumping_coefficients_matrix(n); }},
+      {"convection-", false, [](int n, std::uint64_t) { return convection_matrix(n); }},
     };
 
     /** Null: it is none of them. */
@@ -104,7 +109,7 @@ namespace leopard::studies
         }
       throw InvalidInput("the matrix " + name + " is missing: there is none of " + tried +
                          "\n  expected: the folder of matrices in --matrices or the variable LEOPARD_MATRICES; trefethen, trefethen-N, "
-                         "five-point-N, seven-point-N, circuit-N, elasticity-N and random-N are generated");
+                         "five-point-N, seven-point-N, circuit-N, elasticity-N, random-N, hanging-N, q2-N, jumps-N and convection-N are generated");
     }
   } // namespace
 

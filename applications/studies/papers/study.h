@@ -54,10 +54,10 @@ namespace leopard::studies
 
   /**
    * "trefethen" (of order 2000) and "trefethen-N", "five-point-N" (N x N nodes, delta = 0.01), "seven-point-N" (N^3,
-   * delta = 0), "circuit-N" (N x N, circuit_matrix()), "elasticity-N" (N^3 cells) and "random-N" (N rows,
-   * random_dominant_matrix()) are generated; any other
-   * NAME is read from NAME.mtx.gz, NAME.mtx or NAME_reconstructed.mtx.gz in the folder. @throws InvalidInput saying
-   * where it was looked for.
+   * delta = 0), "circuit-N" (N x N, circuit_matrix()), "elasticity-N" (N^3 cells), "random-N" (N rows,
+   * random_dominant_matrix()), "hanging-N", "q2-N", "jumps-N" and "convection-N" (solvers/matrix/mesh_matrices.h) are
+   * generated; any other NAME is read from NAME.mtx.gz, NAME.mtx or NAME_reconstructed.mtx.gz in the folder. @throws
+   * InvalidInput saying where it was looked for.
    */
   Problem load_problem(const std::string &name, const Settings &settings);
 
