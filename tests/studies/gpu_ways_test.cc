@@ -62,7 +62,8 @@ namespace
     EXPECT_THROW(exchanges_of(settings), InvalidInput);
   }
 
-  // fails if what is predicted of a slow GPU does not depend on how slow it is; four H200 took 830 and 800 of 950 iterations at 1.29 and 2.76
+  // fails if what is predicted of a slow GPU does not depend on how slow it is; four H200 took 830 and 800 of 950
+  // iterations at 1.29 and 2.76
   TEST(Gpu_ways, iterations_of_a_slow_gpu)
   {
     EXPECT_NEAR(iterations_of_slow_gpu(4, 1., 1e-2), 1., 1e-12);

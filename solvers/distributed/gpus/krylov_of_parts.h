@@ -21,7 +21,8 @@ namespace leopard
 
     /**
      * On GPUs kernels of a part wait for those of others, and where two parts had one GPU they could wait for what
-     * cannot begin: such a list is refused. @throws InvalidInput naming the option, what was found and what is expected.
+     * cannot begin: such a list is refused. @throws InvalidInput naming the option, what was found and what is
+     * expected.
      */
     void validate(Backend backend) const;
   };
