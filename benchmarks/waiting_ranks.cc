@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <fstream>
 #include <limits>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -27,9 +28,18 @@ namespace
 {
   using namespace leopard;
 
+  /**
+   * As long as that to some microseconds, by which a thread that sleeps comes back too late: it sleeps less, and looks
+   * at the clock.
+   */
   void sleep(double seconds)
   {
-    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    constexpr double late  = 2e-4;
+    const double     until = now() + seconds;
+    if (seconds > late)
+      std::this_thread::sleep_for(std::chrono::duration<double>(seconds - late));
+    while (now() < until)
+      std::this_thread::yield();
   }
 
   double median(std::vector<double> values)
@@ -40,10 +50,11 @@ namespace
 
   struct Settings
   {
-    int    size = 512, block_size = 256, local_iterations = 5, test_every = 20, runs = 3;
-    double tolerance = 1e-2;
+    int    size = 512, block_size = 256, local_iterations = 5, test_every = 20, runs = 3, seed = 1;
+    double tolerance = 1e-2, delta = 0.01;
+    double factor = 10., probability = 0.1; ///< of iterations that are slowed at random
 
-    std::string backend = "host", csv;
+    std::string backend = "host", csv, only;
     bool        staged  = false;
 
     bool on_device() const { return backend == "cuda"; }
@@ -84,15 +95,16 @@ namespace
       device::copy_on_device(to, from, n * sizeof(double));
   }
 
-  /** What is not as usual, of the last rank but for the first two. */
+  /** What is not as usual, of the last rank but for the first two and the last one. */
   struct Disturbance
   {
     const char *text;
-    double      part      = 0.; ///< of the rows that the first rank has; 0: all ranks have as many
-    double      delay     = 0.; ///< seconds that values are on their way from rank to rank
-    double      slow_down = 1.; ///< how many times as long iterations take
-    double      stop      = 0.; ///< seconds that it stands still, once
-    double      lost      = 0.; ///< part of its values that become 0, once
+    double      part      = 0.;    ///< of the rows that the first rank has; 0: all ranks have as many
+    double      delay     = 0.;    ///< seconds that values are on their way from rank to rank
+    double      slow_down = 1.;    ///< how many times as long iterations take
+    double      stop      = 0.;    ///< seconds that it stands still, once
+    double      lost      = 0.;    ///< part of its values that become 0, once
+    bool        at_random = false; ///< each iteration of each rank may take Settings::factor times as long
   };
 
   const std::vector<Disturbance> disturbances = {{"none"},
@@ -102,16 +114,31 @@ namespace
                                                  {"a rank that takes twice as long", 0., 0., 2.},
                                                  {"a rank that takes ten times as long", 0., 0., 10.},
                                                  {"a rank that stops for a second", 0., 0., 1., 1.},
-                                                 {"a rank that loses half of its values", 0., 0., 1., 0., 0.5}};
+                                                 {"a rank that loses half of its values", 0., 0., 1., 0., 0.5},
+                                                 {"all ranks, slowed at random", 0., 0., 1., 0., 0., true}};
+
+  /**
+   * What not waiting gains where each rank's iterations take f times as long with probability p, each by itself: the
+   * mean of the longest of all ranks' iterations, for which all wait, over that of one, (1 + (f - 1) (1 - (1 - p)^n)) /
+   * (1 + (f - 1) p) on n ranks. More than two ranks wait for their neighbours only, and lose less.
+   */
+  double predicted_at_random(const Settings &settings)
+  {
+    const double longer = settings.factor - 1.;
+    return (1. + longer * (1. - std::pow(1. - settings.probability, n_ranks))) / (1. + longer * settings.probability);
+  }
 
   /** Lets them happen between two iterations of this rank, in each solve anew. */
   class Events
   {
   public:
-    Events(const Disturbance &disturbance_, int n_rows_)
+    Events(const Disturbance &disturbance_, const Settings &settings_, int n_rows_)
       : disturbance(disturbance_)
+      , settings(settings_)
       , n_rows(n_rows_)
     {
+      std::seed_seq numbers{settings.seed, rank}; // of each rank others
+      random.seed(numbers);
     }
 
     /** @param after seconds from now on: what happens once happens then. */
@@ -123,10 +150,12 @@ namespace
 
     void before_exchange(double *x, MemorySpace space)
     {
-      if (rank < n_ranks - 1)
+      if (rank < n_ranks - 1 && !disturbance.at_random)
         return;
       if (space == MemorySpace::device)
         device::wait(); // the iteration is queued only
+      if (disturbance.at_random && std::bernoulli_distribution(settings.probability)(random))
+        sleep((settings.factor - 1.) * (now() - iterates_since));
       sleep((disturbance.slow_down - 1.) * (now() - iterates_since));
       if (now() < happens_at)
         return;
@@ -141,7 +170,9 @@ namespace
 
   private:
     const Disturbance &disturbance;
+    const Settings    &settings;
     const int          n_rows;
+    std::mt19937_64    random;
     double             iterates_since = 0., happens_at = 0.;
   };
 
@@ -222,18 +253,18 @@ namespace
     double                                      arrive_at = 0.; ///< 0: nothing is on its way
   };
 
-  /** A rank's rows of five_point_matrix() with delta = 0.01; b = 1. */
+  /** A rank's rows of five_point_matrix(); b = 1. */
   class Part
   {
   public:
     Part(const Settings &settings_, const Disturbance &disturbance)
       : settings(settings_)
       , own(own_range(n_own(settings.size * settings.size, disturbance.part), MPI_COMM_WORLD))
-      , rows(own_rows(five_point_matrix(settings.size, settings.size, 0.01), own))
+      , rows(own_rows(five_point_matrix(settings.size, settings.size, settings.delta), own))
       , numbers(rows.ghosts(own))
       , ghosts(own, numbers, MPI_COMM_WORLD, {}, settings.staged)
       , relaxation(rows.number(own, numbers), options())
-      , events(disturbance, own.n())
+      , events(disturbance, settings, own.n())
       , waited_for(ghosts, events)
       , not_waited_for(ghosts, events, own.n(), static_cast<int>(numbers.size()), relaxation.memory_space())
       , x(std::vector<double>(relaxation.n_columns()), relaxation.memory_space())
@@ -247,7 +278,7 @@ namespace
       StoppingCriteria criteria;
       criteria.relative_tolerance = settings.tolerance;
       criteria.test_every         = settings.test_every;
-      criteria.max_iterations     = 100000;
+      criteria.max_iterations     = 1000000;
       criteria.stagnation_tests   = 0;
       set_zero(x.data(), x.size(), relaxation.memory_space());
       if (settings.on_device())
@@ -327,22 +358,26 @@ namespace
   }
 
   /** Of the file that scripts/plot_study draws. */
-  constexpr const char *csv_columns =
-    "waiting (ms),iterations of waiting,not waiting (ms),fewest iterations of not waiting,most iterations of not waiting,waiting / not waiting";
+  constexpr const char *csv_columns = "waiting (ms),iterations of waiting,not waiting (ms),fewest iterations of not waiting,most iterations of not "
+                                      "waiting,waiting / not waiting,predicted";
 
   void measure_disturbances(const Settings &settings)
   {
-    print("five-point %d x %d, async-(%d) in blocks of %d rows, %s, to a relative residual of %.0e, tests every %d, medians of %d runs\n"
-          "(once is after half the time without disturbance; iterations: of the rank that did the fewest, the most)\n\n",
+    print("five-point %d x %d, delta = %g, async-(%d) in blocks of %d rows, %s, to a relative residual of %.0e, tests every %d, medians of %d runs\n"
+          "(once is after half the time without disturbance; iterations: of the rank that did the fewest, the most; at random: an iteration in %.3g\n"
+          "takes %g times as long; predicted from the mean of the longest of all ranks; for the others see waiting_model)\n\n",
           settings.size,
           settings.size,
+          settings.delta,
           settings.local_iterations,
           settings.block_size,
           settings.on_device() ? "each rank on a GPU" : "a thread a rank",
           settings.tolerance,
           settings.test_every,
-          settings.runs);
-    print("| disturbance | waiting (ms) | iterations | not waiting (ms) | iterations | waiting / not |\n|---|---|---|---|---|---|\n");
+          settings.runs,
+          1. / settings.probability,
+          settings.factor);
+    print("| disturbance | waiting (ms) | iterations | not waiting (ms) | iterations | waiting / not | predicted |\n|---|---|---|---|---|---|---|\n");
     std::ofstream csv;
     if (rank == 0 && !settings.csv.empty())
       csv = written(settings.csv);
@@ -350,6 +385,8 @@ namespace
     double half_time[2] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
     for (const Disturbance &disturbance : disturbances)
       {
+        if (&disturbance != &disturbances.front() && std::string(disturbance.text).find(settings.only) == std::string::npos)
+          continue;
         Part part(settings, disturbance);
         Way  ways[2]; // not waiting, waiting
         for (int run = 0; run < settings.runs; ++run)
@@ -360,16 +397,20 @@ namespace
             half_time[waits] = 0.5 * median(ways[waits].seconds);
         const double waiting = median(ways[true].seconds), free = median(ways[false].seconds);
         const double most = median(ways[true].most), free_fewest = median(ways[false].fewest), free_most = median(ways[false].most);
-        print("| %s | %.4g | %.0f | %.4g | %.0f to %.0f | %.2f |\n",
+        char         predicted[32] = "";
+        if (disturbance.at_random)
+          std::snprintf(predicted, sizeof(predicted), "%.2f", predicted_at_random(settings));
+        print("| %s | %.4g | %.0f | %.4g | %.0f to %.0f | %.2f | %s |\n",
               disturbance.text,
               1e3 * waiting,
               most,
               1e3 * free,
               free_fewest,
               free_most,
-              waiting / free);
+              waiting / free,
+              predicted);
         csv << '"' << disturbance.text << "\"," << 1e3 * waiting << ',' << most << ',' << 1e3 * free << ',' << free_fewest << ',' << free_most << ','
-            << waiting / free << '\n';
+            << waiting / free << ',' << predicted << '\n';
       }
   }
 
@@ -413,6 +454,11 @@ int main(int argc, char **argv)
   Settings settings;
   CLI::App app("Time to a residual on ranks that wait for one another's values and on ranks that do not: mpirun -n 2 waiting_ranks");
   app.add_option("--size", settings.size, "nodes a side of the grid")->check(CLI::Range(8, 4096));
+  app.add_option("--delta", settings.delta, "the matrix has 4 + delta on its diagonal, -1 beside it; 0 or more (0.01)");
+  app.add_option("--only", settings.only, "measures, beside none, disturbances with this text in their name");
+  app.add_option("--factor", settings.factor, "how many times as long an iteration takes that is slowed at random");
+  app.add_option("--probability", settings.probability, "of an iteration to be slowed at random");
+  app.add_option("--seed", settings.seed, "of what is at random");
   app.add_option("--block-size", settings.block_size, "rows a block")->check(CLI::PositiveNumber);
   app.add_option("--local-iterations", settings.local_iterations, "local iterations a global one")->check(CLI::PositiveNumber);
   app.add_option("--test-every", settings.test_every, "global iterations between two tests of the residual")->check(CLI::PositiveNumber);
@@ -422,6 +468,17 @@ int main(int argc, char **argv)
   app.add_option("--csv", settings.csv, "file for the table, which scripts/plot_study draws");
   app.add_option("--runs", settings.runs, "solves of each kind, in turns")->check(CLI::PositiveNumber);
   return run_on_ranks(app, argc, argv, [&] {
+    const auto require = [](bool holds, const std::string &option, double found, const std::string &expected) {
+      if (!holds)
+        throw InvalidInput(option + " is " + std::to_string(found) + "\n  expected: " + expected);
+    };
+    if (std::none_of(disturbances.begin(), disturbances.end(), [&](const Disturbance &d) {
+          return std::string(d.text).find(settings.only) != std::string::npos;
+        }))
+      throw InvalidInput("--only is '" + settings.only + "', which no disturbance has in its name\n  expected: such as none, link, takes, random");
+    require(settings.delta >= 0. && std::isfinite(settings.delta), "--delta", settings.delta, "a number >= 0");
+    require(settings.factor >= 1. && std::isfinite(settings.factor), "--factor", settings.factor, "a number >= 1");
+    require(settings.probability > 0. && settings.probability <= 1., "--probability", settings.probability, "a number above 0, at most 1");
     if (n_ranks < 2)
       throw InvalidInput("there is one rank\n  expected: several (mpirun -n 2 waiting_ranks)");
     print("%d ranks, %u cores\n", n_ranks, std::thread::hardware_concurrency());

@@ -5,6 +5,8 @@
 set(LEOPARD_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none)
 
+set(LEOPARD_TEST_RANKS 1 2 3 4 CACHE STRING "Numbers of ranks for the tests of ranks, with semicolons; 8 on a machine with as many cores or GPUs")
+
 # What tests of a program from outside share: it is loaded once for many starts (tests/started.py), but with sanitizers, whose libraries come first.
 set(LEOPARD_STARTS_ENVIRONMENT)
 if(BUILD_TESTING AND NOT LEOPARD_SANITIZER AND CMAKE_SYSTEM_NAME STREQUAL "Linux")

@@ -288,7 +288,7 @@ namespace leopard::reaction_diffusion
     EXPECT_THROW(GridSlabs(grid_of({20, 20, 7}), 0, 4, Backend::host, nullptr), InvalidInput);
     if (n_ranks() > 1)
       {
-        const NodeGrid grid = grid_of({9, 8, 1});
+        const NodeGrid grid = grid_of({9, 4 * n_ranks(), 1});
         const auto     slabs =
           std::make_shared<GridSlabs>(grid, my_rank(), n_ranks(), Backend::host, make_transport(MPI_COMM_WORLD, Backend::host, false, 100));
         EXPECT_THROW(Stepper(grid, fixed_steps(Backend::reference, Scheme::bdf2, 1e-3), slabs), InvalidInput);

@@ -16,14 +16,18 @@ namespace leopard
 {
   namespace
   {
-    /** So many parts, on as many GPUs as there are. */
+    /** So many parts; on GPUs on the first ones, one each. */
     PartsOptions parts_of(int n_parts)
     {
       PartsOptions parts;
       parts.n_parts = n_parts;
-      for (int part = 0; part < n_parts; ++part)
-        parts.devices.push_back(part % std::max(1, device::n_devices()));
       return parts;
+    }
+
+    /** So many, but on GPUs no more than there are: parts have one each, as their kernels wait for one another. */
+    int at_most(int n_parts, Backend backend)
+    {
+      return backend == Backend::cuda ? std::min(n_parts, device::n_devices()) : n_parts;
     }
 
     KrylovOptions options_for(Backend backend, double tolerance = 1e-10)
@@ -133,7 +137,7 @@ namespace leopard
       const std::pair<std::string, CrsMatrix<double>> cases[] = {{"CG", five_point_matrix(31, 40, 0.02)}, {"FGMRES", flow_matrix(33)}};
       for (const auto &[method, A] : cases)
         for (const std::string name : {"none", "jacobi", "async", method == "CG" ? "ic" : "ilu"})
-          for (int n_parts = 1; n_parts <= 4; ++n_parts)
+          for (int n_parts = 1; n_parts <= at_most(4, GetParam()); ++n_parts)
             {
               SCOPED_TRACE(method + " with " + name + ", " + std::to_string(n_parts) + " parts");
               const Vector b       = random_vector(A.n_rows, 3);
@@ -152,13 +156,14 @@ namespace leopard
 
     TEST_P(KrylovOfParts, NumbersOfEachType)
     {
-      for_each_number([](auto number) {
+      const int n_parts = at_most(3, GetParam());
+      for_each_number([n_parts](auto number) {
         using Number                 = decltype(number);
         const double            goal = std::is_same_v<Number, double> ? 1e-10 : 1e-5;
         const CrsMatrix<double> A    = random_dominant_matrix(3000, 9, 1.2, 5); // each part needs values of all others
         const Vector            b    = random_vector(A.n_rows, 4);
         const auto              parts =
-          make_of_parts("FGMRES", rounded_to<Number>(A), options_for(GetParam(), goal), parts_of(3), named<Number>("jacobi", GetParam()));
+          make_of_parts("FGMRES", rounded_to<Number>(A), options_for(GetParam(), goal), parts_of(n_parts), named<Number>("jacobi", GetParam()));
         const Solved found = solved(*parts, b);
         EXPECT_TRUE(found.result.converged) << to_string(found.result.reason);
         EXPECT_LE(relative_residual(A, found.x, b), 2. * goal);
@@ -167,6 +172,8 @@ namespace leopard
 
     TEST_P(KrylovOfParts, SharesAndBlocks)
     {
+      if (at_most(3, GetParam()) < 3)
+        GTEST_SKIP() << "fewer than three GPUs";
       const CrsMatrix<double> A     = five_point_matrix(30, 30, 0.1);
       const Vector            b     = random_vector(A.n_rows, 4);
       PartsOptions            parts = parts_of(3);
@@ -188,6 +195,7 @@ namespace leopard
     /** Preconditioners take new values, too, and are not made anew. */
     TEST_P(KrylovOfParts, TakesNewValues)
     {
+      const int n_parts = at_most(3, GetParam());
       for (const std::string method : {"CG", "FGMRES"})
         for (const std::string name : {"none", "jacobi", "async", "ic"})
           {
@@ -201,7 +209,7 @@ namespace leopard
             };
             KrylovOptions options  = options_for(GetParam());
             options.max_iterations = 100000;
-            const auto several     = make_of_parts<double>(method, A, options, parts_of(3), make);
+            const auto several     = make_of_parts<double>(method, A, options, parts_of(n_parts), make);
             expect_converged(A, solved(*several, b), b, 1e-10);
             for (const double factor : {30., 1e-3})
               {
@@ -209,16 +217,18 @@ namespace leopard
                 several->update_values(A.values.data());
                 const Solved found = solved(*several, b);
                 expect_converged(A, found, b, 1e-10);
-                const auto anew = make_of_parts<double>(method, A, options, parts_of(3), named<double>(name, GetParam()));
+                const auto anew = make_of_parts<double>(method, A, options, parts_of(n_parts), named<double>(name, GetParam()));
                 EXPECT_LE(std::abs(found.result.n_iterations - solved(*anew, b).result.n_iterations), 1);
               }
-            EXPECT_EQ(n_made, 3);
+            EXPECT_EQ(n_made, n_parts);
           }
     }
 
     /** Values that one part cannot take are told, with its rows, and nothing is solved until others come. */
     TEST_P(KrylovOfParts, ValuesThatCannotBeTaken)
     {
+      if (at_most(2, GetParam()) < 2)
+        GTEST_SKIP() << "fewer than two GPUs";
       const CrsMatrix<double> A     = five_point_matrix(20, 20, 0.1);
       const Vector            b     = random_vector(A.n_rows, 4);
       const auto              parts = make_of_parts<double>("CG", A, options_for(GetParam()), parts_of(2), named<double>("jacobi", GetParam()));
@@ -249,7 +259,7 @@ namespace leopard
       const CrsMatrix<double> A = five_point_matrix(40, 40, 0.);
       const Vector            b = random_vector(A.n_rows, 4);
       for (const std::string method : {"CG", "FGMRES"})
-        for (const int n_parts : {1, 3})
+        for (const int n_parts : {1, at_most(3, GetParam())})
           {
             SCOPED_TRACE(method + ", " + std::to_string(n_parts) + " parts");
             const auto parts = make_of_parts<double>(method, A, options_for(GetParam()), parts_of(n_parts), named<double>("jacobi", GetParam()));
@@ -285,7 +295,7 @@ namespace leopard
     TEST_P(KrylovOfParts, WhatIsWrongInOnePartEndsAll)
     {
       const CrsMatrix<double> A = five_point_matrix(20, 20, 0.1);
-      for (const int n_parts : {1, 2, 4})
+      for (const int n_parts : {1, at_most(2, GetParam()), at_most(4, GetParam())})
         {
           SCOPED_TRACE(n_parts);
           Vector b = random_vector(A.n_rows, 4);
@@ -326,6 +336,8 @@ namespace leopard
     /** What is thrown while making one of them, for all to be ended by. */
     TEST_P(KrylovOfParts, AnErrorOfOneThreadIsThrownOnce)
     {
+      if (at_most(3, GetParam()) < 3)
+        GTEST_SKIP() << "fewer than three GPUs";
       const CrsMatrix<double> A = five_point_matrix(20, 20, 0.1);
       for (int failing = 0; failing < 3; ++failing)
         {
@@ -363,6 +375,8 @@ namespace leopard
 
     TEST_P(KrylovOfParts, RefusesWhatItCannotDo)
     {
+      if (at_most(2, GetParam()) < 2)
+        GTEST_SKIP() << "fewer than two GPUs";
       const CrsMatrix<double> A = five_point_matrix(5, 5, 0.1);
       const auto refuses        = [&](const CrsMatrix<double> &matrix, KrylovOptions options, const PartsOptions &parts, const std::string &word) {
         options.backend = GetParam();
@@ -398,11 +412,12 @@ namespace leopard
 
     TEST_P(KrylovOfParts, CorrectsInMixedPrecision)
     {
-      const CrsMatrix<double>              A   = five_point_matrix(40, 40, 0.01);
-      const Vector                         b   = random_vector(A.n_rows, 4);
-      const ScaledMatrix<float>            low = scaled_to<float>(A);
+      const int                            n_parts = at_most(3, GetParam());
+      const CrsMatrix<double>              A       = five_point_matrix(40, 40, 0.01);
+      const Vector                         b       = random_vector(A.n_rows, 4);
+      const ScaledMatrix<float>            low     = scaled_to<float>(A);
       std::shared_ptr<KrylovSolver<float>> parts =
-        make_of_parts<float>("CG", low.matrix, options_for(GetParam(), 1e-4), parts_of(3), named<float>("ic", GetParam()));
+        make_of_parts<float>("CG", low.matrix, options_for(GetParam(), 1e-4), parts_of(n_parts), named<float>("ic", GetParam()));
       Refinement<float> refinement(make_outer_system<float>(A, low.scale, Backend::host, 1), make_inner_solver(parts), RefinementOptions());
       const Refined     found = refined(refinement, b);
       EXPECT_TRUE(found.result.converged()) << to_string(found.result.reason);
@@ -460,6 +475,28 @@ namespace leopard
               }
             expect_converged(A, solved(*parts, b), b, 1e-10);
           }
+    }
+
+    /** Kernels of two parts on one GPU could wait for ever for one another: before anything is made. */
+    TEST(KrylovOfPartsOnHost, AGpuNamedTwiceIsRefused)
+    {
+      const CrsMatrix<double> A      = five_point_matrix(10, 10, 0.1);
+      PartsOptions            shared = parts_of(3);
+      shared.devices                 = {1, 0, 1};
+      for (const std::string method : {"CG", "FGMRES"})
+        {
+          try
+            {
+              make_of_parts<double>(method, A, options_for(Backend::cuda), shared, nullptr);
+              ADD_FAILURE() << "no error";
+            }
+          catch (const InvalidInput &error)
+            {
+              EXPECT_NE(std::string(error.what()).find("devices is a list that names GPU 1 more than once"), std::string::npos) << error.what();
+            }
+          const Vector b = random_vector(A.n_rows, 4); // host threads have no GPU
+          expect_converged(A, solved(*make_of_parts<double>(method, A, options_for(Backend::host), shared, nullptr), b), b, 1e-10);
+        }
     }
 
     TEST(KrylovOfPartsOnHost, WithoutAGpuSaysSo)

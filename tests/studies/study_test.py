@@ -46,14 +46,14 @@ OPTIONS = {
     "taxonomy": ITERATION - {"--execution"} | MATRICES | {"--runs", "--full"},
     "divergence": MATRICES | {"--seed"},
     "imbalance": ITERATION | MATRICES | {"--runs", "--gpus", "--full"},
-    "gpus": ITERATION - {"--threads"} | MATRICES | {"--runs", "--size", "--gpus", "--full"},
+    "gpus": ITERATION - {"--threads"} | MATRICES | {"--runs", "--size", "--gpus", "--gpu-counts", "--exchange", "--full"},
     "copies": {"--backend", "--threads", "--runs", "--size", "--gpus", "--full"},
     "energy": ITERATION | MATRICES | {"--size", "--seconds", "--full"},
     "faults": ITERATION | MATRICES | {"--runs", "--full"},
 }
 VALUES = {"--backend": ["host"], "--execution": ["launch"], "--schedule": ["chaotic"], "--threads": ["2"], "--seed": ["3"], "--block-size": ["16"],
           "--local-iterations": ["2"], "--matrix": ["five-point-8"], "--matrices": ["."], "--runs": ["1"], "--size": ["8"], "--gpus": ["1"],
-          "--seconds": ["0.02"], "--full": []}
+          "--gpu-counts": ["1"], "--exchange": ["halo"], "--seconds": ["0.02"], "--full": []}
 MARK = f"LEOPARD_STUDY_TEST={os.getpid()}"  # in the environment of all that this test starts
 
 

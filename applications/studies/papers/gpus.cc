@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several GPUs: AMC, DC and DK of the papers, and the exchange of what is needed only (thesis, section 4.7).
+#include "gpu_ways.h"
 #include "judges.h"
 #include "sample_statistics.h"
 #include "slowed_gpu.h"
@@ -15,32 +16,17 @@
 #include <limits>
 #include <optional>
 
+#include <unistd.h>
+
 namespace leopard::studies
 {
   namespace
   {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-    struct Way
-    {
-      GpuExchange         exchange = GpuExchange::halo;
-      bool                waits    = false;
-      int                 n_gpus   = 1;
-      std::vector<double> shares   = {};
-      double              taken    = 0.; ///< part of the last GPU that is taken away
-
-      std::string text() const
-      {
-        std::string result = to_string(exchange) + (waits ? ", waiting" : "");
-        if (!shares.empty())
-          result += ", shares " + cell(shares[0], "%.0f") + " : " + cell(shares[1], "%.0f");
-        return result + (taken > 0. ? ", GPU " + std::to_string(n_gpus - 1) + " without " + cell(100. * taken, "%.0f") + " percent of itself" : "");
-      }
-    };
-
     struct Measured
     {
-      Way    way;
+      GpuWay way;
       double set_up = nan, iteration = nan, residual = nan, to_tolerance = nan; ///< seconds, the relative residual after n iterations, and seconds
       double iterations             = nan;                                      ///< to the tolerance, of the slowest GPU
       std::vector<double> residuals = {};                                       ///< of each run, the one above is their median
@@ -61,7 +47,7 @@ namespace leopard::studies
       }
 
       /** @param n iterations for the residual; @param tolerance that is to be reached. */
-      Measured measure(const Way &way, int n, int n_residual, double tolerance) const
+      Measured measure(const GpuWay &way, int n, int n_residual, double tolerance) const
       {
         SeveralGpusOptions gpus;
         for (int gpu = 0; gpu < way.n_gpus; ++gpu)
@@ -140,11 +126,28 @@ namespace leopard::studies
       const double              norm_b;
     };
 
-    void add_table(const std::string &title, const std::vector<Measured> &rows, Report &report)
+    /** Measures each way and says at once what it has found, so that what is killed has said what it knew. */
+    template <typename Measure>
+    std::vector<Measured> measure_all(const std::vector<GpuWay> &ways, const Measure &measure, Report &report)
     {
-      Table        table(title,
+      std::vector<Measured> rows;
+      rows.reserve(ways.size());
+      for (const GpuWay &way : ways)
+        {
+          const Measured m = measure(way);
+          report.say("measured: " + way.text() + " on " + std::to_string(way.n_gpus) + ": " + cell(1e6 * m.iteration, "%.2f") +
+                     " us an iteration, residual " + cell(m.residual, "%.2e") + ", " + cell(m.iterations, "%.0f") + " iterations and " +
+                     cell(m.to_tolerance, "%.4f") + " s to the tolerance");
+          rows.push_back(m);
+        }
+      return rows;
+    }
+
+    /** @param one seconds of an iteration on one GPU. */
+    void add_table(const std::string &title, double one, const std::vector<Measured> &rows, Report &report)
+    {
+      Table table(title,
                   {"exchange", "GPUs", "set-up (s)", "an iteration (us)", "times as fast as one", "residual", "iterations to it", "seconds to it"});
-      const double one = rows.front().iteration;
       for (const Measured &row : rows)
         table.add_row({row.way.text(),
                        cell(row.way.n_gpus),
@@ -157,101 +160,99 @@ namespace leopard::studies
       report.add(table);
     }
 
-    void study_matrix(const Problem &problem, const Settings &settings, int n_gpus, Report &report)
+    void study_matrix(const Problem &problem, const Settings &settings, const std::vector<int> &counts, Report &report)
     {
       const BlockAsyncOptions options =
         async(settings, settings.block_size_or(problem.A.n_rows < 100000 ? 448 : 256), settings.local_iterations_or(5));
       const Measuring matrix([&](const SeveralGpusOptions &gpus) { return make_several_gpus(problem.A, options, gpus); }, problem.A.n_rows, settings);
+      const int       n_gpus = counts.back();
       int             n = 0, n_residual = 0;
-      const Measured  one = matrix.one(n, n_residual);
-      std::vector<Measured> rows;
-      const double          tolerance = std::max(one.residual, 1e-10);
-      std::vector<Way>      ways;
-      const bool            is_large = problem.A.n_rows > 40000000;
-      if (is_large)
-        report.say(problem.name + ": exchanges that copy or keep all of x on a GPU are left out");
-      for (int gpus = 1; gpus <= n_gpus; ++gpus)
-        for (const GpuExchange exchange : {GpuExchange::halo, GpuExchange::amc, GpuExchange::dc, GpuExchange::dk})
-          if (!is_large || exchange == GpuExchange::halo)
-            ways.push_back({exchange, false, gpus});
-      for (const bool waits : {true, false})
-        if (n_gpus > 1)
-          {
-            if (waits)
-              ways.push_back({GpuExchange::halo, waits, n_gpus});
-            if (!is_large)
-              ways.push_back({GpuExchange::halo, waits, n_gpus, {}, 0.5});
-            if (n_gpus == 2 && !is_large)
-              ways.push_back({GpuExchange::halo, waits, n_gpus, {60., 40.}});
-          }
-      rows.reserve(ways.size());
-      for (const Way &way : ways)
-        rows.push_back(matrix.measure(way, n, n_residual, tolerance));
-      add_table(problem.name + ": residual after " + std::to_string(n_residual) + " global iterations; to " + cell(tolerance, "%.2e"), rows, report);
-      if (is_large)
+      const Measured  one       = matrix.one(n, n_residual);
+      const double    tolerance = std::max(one.residual, 1e-10);
+      const bool      is_cut    = problem.A.n_rows > 40000000 && settings.exchanges.empty();
+      if (is_cut)
+        report.say(problem.name +
+                   ": exchanges that copy or keep all of x on a GPU are left out, and disturbances (--exchange LIST has them measured)");
+      const std::vector<GpuWay>   ways = ways_of(counts, is_cut ? std::vector<GpuExchange>{GpuExchange::halo} : exchanges_of(settings), !is_cut);
+      const std::vector<Measured> rows = measure_all(
+        ways, [&](const GpuWay &way) { return matrix.measure(way, n, n_residual, tolerance); }, report);
+      add_table(problem.name + ": residual after " + std::to_string(n_residual) + " global iterations; to " + cell(tolerance, "%.2e"),
+                one.iteration,
+                rows,
+                report);
+      if (is_cut)
         return;
       std::vector<ExchangeRow> exchanges;
       for (const Measured &m : rows)
         if (!m.way.waits && m.way.taken == 0. && m.way.shares.empty())
           exchanges.push_back({m.way.exchange, m.way.n_gpus, m.iteration, m.to_tolerance, m.residuals});
       judge_exchanges(problem.name, n_gpus, exchanges, report);
-      if (n_gpus < 2)
-        return;
       const auto of = [&](bool waits, bool is_slowed) {
-        return *std::find_if(rows.begin(), rows.end(), [&](const Measured &m) {
+        return std::find_if(rows.begin(), rows.end(), [&](const Measured &m) {
           return m.way.n_gpus == n_gpus && m.way.exchange == GpuExchange::halo && m.way.shares.empty() && (m.way.taken > 0.) == is_slowed &&
                  m.way.waits == waits;
         });
       };
+      if (of(true, true) == rows.end())
+        return;
       judge_slowed(
-        problem.name, {of(true, true).iteration / of(true, false).iteration, of(true, true).to_tolerance, of(false, true).to_tolerance}, report);
+        problem.name, {of(true, true)->iteration / of(true, false)->iteration, of(true, true)->to_tolerance, of(false, true)->to_tolerance}, report);
     }
 
-    /** As many planes on each GPU as on one: what an exchange costs. */
-    void study_stencil(const Settings &settings, int n_gpus, Report &report)
+    /** What an exchange costs, and what is gained. @param is_weak as many planes on each GPU as on one; else in all. */
+    void study_stencil(bool is_weak, int side, const Settings &settings, const std::vector<int> &counts, Report &report)
     {
-      const int               side    = settings.size_or(1024, 4096);
       const BlockAsyncOptions options = async(settings, settings.block_size_or(256), settings.local_iterations_or(5));
-      Table                   table("five-point stencil, " + std::to_string(side) + " x " + std::to_string(side) + " nodes a GPU, not stored",
-                  {"exchange", "GPUs", "an iteration (us)", "efficiency"});
+      Table                   table("five-point stencil, " + std::to_string(side) + " x " + std::to_string(side) + " nodes " +
+                    (is_weak ? "a GPU" : "on all GPUs together") + ", not stored",
+                  {"exchange", "GPUs", "an iteration (us)", "times as fast as one", "efficiency"});
       double                  one = nan;
-      for (int gpus = 1; gpus <= n_gpus; ++gpus)
-        for (const bool waits : {false, true})
-          {
-            const Stencil<double> stencil = five_point_stencil(side, side * gpus, 0.01);
-            const Measuring       measuring(
-              [&](const SeveralGpusOptions &o) { return make_several_gpus(stencil, options, o); }, stencil.n_rows(), settings);
-            const Measured found = measuring.measure({GpuExchange::halo, waits, gpus}, 2000, 2, 0.);
-            if (gpus == 1 && !waits)
-              one = found.iteration;
-            table.add_row({found.way.text(), cell(gpus), cell(1e6 * found.iteration, "%.2f"), cell(one / found.iteration, "%.3f")});
-          }
+      for (const int gpus : counts)
+        {
+          const long n_y = static_cast<long>(side) * (is_weak ? gpus : 1);
+          if (side * n_y > std::numeric_limits<int>::max())
+            {
+              report.say("five-point stencil, " + std::to_string(side) + " x " + std::to_string(n_y) + " nodes: left out, more than can be counted");
+              continue;
+            }
+          const Stencil<double> stencil = five_point_stencil(side, static_cast<int>(n_y), 0.01);
+          const Measuring measuring([&](const SeveralGpusOptions &o) { return make_several_gpus(stencil, options, o); }, stencil.n_rows(), settings);
+          const auto      measure = [&](const GpuWay &way) { return measuring.measure(way, 2000, 2, 0.); };
+          for (const Measured &found : measure_all({{GpuExchange::halo, false, gpus}, {GpuExchange::halo, true, gpus}}, measure, report))
+            {
+              if (gpus == 1 && !found.way.waits)
+                one = found.iteration;
+              const double faster = (is_weak ? gpus : 1.) * one / found.iteration; // for as much work
+              table.add_row({found.way.text(), cell(gpus), cell(1e6 * found.iteration, "%.2f"), cell(faster, "%.2f"), cell(faster / gpus, "%.3f")});
+            }
+        }
       report.add(table);
     }
 
-    /** A grid that is small enough for the persistent form, in all: what a second GPU gains. */
-    void study_small_stencil(const Settings &settings, int n_gpus, Report &report)
+    /** A grid that is small enough for the persistent form, in all: what further GPUs gain. */
+    void study_small_stencil(const Settings &settings, const std::vector<int> &counts, Report &report)
     {
-      const int               side    = settings.size_or(1024, 1024);
+      const int               side    = std::min(1024, settings.size_or(1024, 1024));
       const Stencil<double>   stencil = five_point_stencil(side, side, 0.01);
       const BlockAsyncOptions options = async(settings, settings.block_size_or(256), settings.local_iterations_or(5));
       const Measuring measuring([&](const SeveralGpusOptions &o) { return make_several_gpus(stencil, options, o); }, stencil.n_rows(), settings);
       constexpr int   n = 20000, n_residual = 200;
-      std::vector<Measured> rows;
-      const double          tolerance = measuring.measure({}, n, n_residual, 0.).residual;
-      for (int gpus = 1; gpus <= n_gpus; ++gpus)
-        rows.push_back(measuring.measure({GpuExchange::halo, false, gpus}, n, n_residual, tolerance));
-      if (n_gpus > 1)
-        rows.push_back(measuring.measure({GpuExchange::halo, true, n_gpus}, n / 10, n_residual, tolerance));
+      const Measured  one  = measuring.measure({}, n, n_residual, 0.);
+      const auto      rows = measure_all(
+        ways_of(counts, {GpuExchange::halo}, false),
+        [&](const GpuWay &way) { return measuring.measure(way, way.waits ? n / 10 : n, n_residual, one.residual); },
+        report);
       add_table("five-point stencil, " + std::to_string(side) + " x " + std::to_string(side) + " nodes in all, not stored: residual after " +
-                  std::to_string(n_residual) + " global iterations; to " + cell(tolerance, "%.2e"),
+                  std::to_string(n_residual) + " global iterations; to " + cell(one.residual, "%.2e"),
+                one.iteration,
                 rows,
                 report);
     }
 
     /**
-     * The time to a residual of 1e-2 over the part of the last GPU that is taken away. Predicted from the row without:
-     * f times as long, waiting and not, where the slow GPU takes f times as long and needs as many iterations.
+     * The time to a residual of 1e-2 over the part of the last GPU that is taken away. Predicted from the row without,
+     * where an iteration that waits takes f times as long: f times as long waiting; not waiting the slow GPU takes f
+     * times as long, too, and has fewer iterations to do, iterations_of_slow_gpu(). f itself is not predicted.
      */
     void study_slow_gpu(const Problem &problem, const Settings &settings, int n_gpus, Report &report)
     {
@@ -267,12 +268,14 @@ namespace leopard::studies
                       "without waiting (ms)",
                       "predicted",
                       "iterations of the slow GPU",
+                      "predicted iterations",
                       "with waiting (ms)",
                       "predicted, waiting",
                       "iterations, waiting",
-                      "waiting over not waiting"});
+                      "waiting over not waiting",
+                      "predicted ratio"});
       Measured whole_free, whole_waiting;
-      double   wins_from = nan;
+      double   wins_from = nan, predicted_from = nan;
       for (const double taken : {0., 0.25, 0.5, 0.75})
         {
           const auto     measured = [&](bool waits) { return measuring.measure({GpuExchange::halo, waits, n_gpus, {}, taken}, 400, 4, tolerance); };
@@ -283,23 +286,29 @@ namespace leopard::studies
               whole_waiting = waiting;
             }
           const double slow_down = waiting.iteration / whole_waiting.iteration, gain = waiting.to_tolerance / free.to_tolerance;
+          const double part           = iterations_of_slow_gpu(n_gpus, larger_or_nan(1., slow_down), tolerance);
+          const double predicted_gain = whole_waiting.to_tolerance / (part * whole_free.to_tolerance);
           if (std::isnan(wins_from) && gain > 1.)
             wins_from = slow_down;
+          if (std::isnan(predicted_from) && predicted_gain > 1.)
+            predicted_from = slow_down;
           table.add_row({cell(taken, "%.2f"),
                          cell(1. / (1. - taken), "%.2f"),
                          cell(slow_down, "%.2f"),
                          cell(1e3 * free.to_tolerance, "%.2f"),
-                         cell(1e3 * slow_down * whole_free.to_tolerance, "%.2f"),
+                         cell(1e3 * slow_down * part * whole_free.to_tolerance, "%.2f"),
                          cell(free.iterations, "%.0f"),
+                         cell(part * whole_free.iterations, "%.0f"),
                          cell(1e3 * waiting.to_tolerance, "%.2f"),
                          cell(1e3 * slow_down * whole_waiting.to_tolerance, "%.2f"),
                          cell(waiting.iterations, "%.0f"),
-                         cell(gain, "%.2f")});
+                         cell(gain, "%.2f"),
+                         cell(predicted_gain, "%.2f")});
         }
       report.add(table);
-      report.say(problem.name + ": not waiting wins from a slow-down of " +
-                 (whole_waiting.to_tolerance / whole_free.to_tolerance > 1. ? "1.00" : "none") + " on as predicted, of " +
-                 (std::isnan(wins_from) ? "none that was seen" : cell(wins_from, "%.2f")) + " as measured");
+      const auto from = [](double slow_down) { return std::isnan(slow_down) ? std::string("none of these") : cell(slow_down, "%.2f"); };
+      report.say(problem.name + ": not waiting wins from a slow-down of " + from(predicted_from) + " on as predicted from the times without, of " +
+                 from(wins_from) + " as measured");
     }
   } // namespace
 
@@ -417,23 +426,42 @@ namespace leopard::studies
       study_slow_gpu(load_problem(name, settings), settings, n_gpus, report);
   }
 
+  namespace
+  {
+    /** 32 million rows with 225 million entries, and what is made of them. */
+    bool there_is_room_for_a318()
+    {
+      const double host = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+      return host > 4e10 && static_cast<double>(device::info(0).free_memory) > 1e10;
+    }
+  } // namespace
+
   void study_gpus(const Settings &settings, Report &report)
   {
-    const std::vector<std::string> names = settings.matrices_or({"trefethen-20000", "fv3"});
+    std::vector<std::string> names = settings.matrices_or({"trefethen-20000", "fv3"});
     refuse_unused("gpus", settings, {}, names);
     if (settings.backend == "host")
       throw InvalidInput("--backend is host, and gpus compares one and more GPUs: nothing was run\n  expected: --backend automatic or cuda");
     if (device::n_devices() == 0)
       throw InvalidInput("no GPU answers here, and gpus compares one and more of them: nothing was run\n  expected: a machine with a GPU and its "
                          "driver, and a build with CUDA");
-    const int n_gpus = settings.gpus > 0 ? std::min(settings.gpus, device::n_devices()) : device::n_devices();
+    const std::vector<int> counts = gpu_counts(settings, device::n_devices());
+    exchanges_of(settings); // before anything is measured
     report.say(
-      "gpus: " + std::to_string(n_gpus) + " GPUs, " + machine(settings) +
+      "gpus: " + std::to_string(counts.back()) + " GPUs at most, " + machine(settings) +
       "\n(an iteration: without the copies of x and b to the GPUs and back; the residual is the one of one GPU after as many iterations, and "
       "\nthe time to it is with tests; T Figures 4.10 to 4.14 are from Fermi GPUs on two sockets)");
+    if (settings.full && settings.matrix.empty())
+      {
+        if (there_is_room_for_a318())
+          names.push_back("seven-point-318"); // A318
+        else
+          report.say("A318, seven-point-318, is left out: it takes 40 GB on the host and 10 on a GPU");
+      }
     for (const std::string &name : names)
-      study_matrix(load_problem(name, settings), settings, n_gpus, report);
-    study_stencil(settings, n_gpus, report);
-    study_small_stencil(settings, n_gpus, report);
+      study_matrix(load_problem(name, settings), settings, counts, report);
+    study_stencil(true, settings.size_or(1024, 4096), settings, counts, report);
+    study_stencil(false, settings.size_or(2048, 8192), settings, counts, report);
+    study_small_stencil(settings, counts, report);
   }
 } // namespace leopard::studies

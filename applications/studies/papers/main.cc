@@ -31,6 +31,8 @@ namespace
     gpus             = 1u << 11,
     seconds          = 1u << 12,
     full             = 1u << 13,
+    gpu_counts       = 1u << 14,
+    exchange         = 1u << 15,
 
     iteration = backend | execution | schedule | threads | seed | block_size | local_iterations,
     matrices  = matrix | folder
@@ -57,6 +59,8 @@ namespace
     {gpus, "--gpus", "uses one GPU at most"},
     {seconds, "--seconds", "repeats nothing for as long as is said"},
     {full, "--full", "is always full"},
+    {gpu_counts, "--gpu-counts", "compares no numbers of GPUs"},
+    {exchange, "--exchange", "has no choice of exchanges between GPUs"},
   };
 
   struct Study
@@ -64,6 +68,7 @@ namespace
     const char *name, *description;
     void (*run)(const Settings &, Report &);
     unsigned options;
+    int      largest_size = 1024; ///< of --size
   };
 
   constexpr Study studies[] = {
@@ -100,7 +105,8 @@ namespace
     {"gpus",
      "One and more GPUs: AMC, DC, DK, and what is needed only (Figures 4.10 to 4.14)",
      leopard::studies::study_gpus,
-     (iteration & ~threads) | matrices | runs | size | gpus | full},
+     (iteration & ~threads) | matrices | runs | size | gpus | gpu_counts | exchange | full,
+     16384},
     {"copies", "How fast host and GPUs copy (Table C.3)", leopard::studies::study_copies, backend | threads | runs | size | gpus | full},
     {"energy",
      "Energy of solvers, waiting by sleep (thesis, chapter 5: Tables 5.1 to 5.6, Figures 5.4 to 5.6)",
@@ -113,7 +119,7 @@ namespace
   };
 
   /** All that there are. */
-  void add_options(CLI::App &app, Settings &settings)
+  void add_options(CLI::App &app, Settings &settings, int largest_size)
   {
     app.add_option("--backend", settings.backend, "automatic, host or cuda; automatic: a GPU if there is one")
       ->check(CLI::IsMember({"automatic", "host", "cuda"}));
@@ -135,9 +141,12 @@ namespace
       .add_option(
         "--local-iterations", settings.local_iterations, "local iterations a global one, where they are not what is studied; 0: as in the paper")
       ->check(CLI::NonNegativeNumber);
-    app.add_option("--size", settings.size, "nodes a side of generated grids; 0: what the study takes by itself")->check(CLI::Range(0, 1024));
+    app.add_option("--size", settings.size, "nodes a side of generated grids; 0: what the study takes by itself")->check(CLI::Range(0, largest_size));
     app.add_option("--threads", settings.threads, "threads of the backend host; 0: all")->check(CLI::NonNegativeNumber);
     app.add_option("--gpus", settings.gpus, "how many GPUs at most; 0: all there are")->check(CLI::NonNegativeNumber);
+    app.add_option("--gpu-counts", settings.gpu_counts, "how many GPUs, with commas, such as 1,4; none: 1, 2, ... up to --gpus")->delimiter(',');
+    app.add_option("--exchange", settings.exchanges, "between GPUs: of halo, amc, dc, dk, with commas; none: all, of very large matrices halo")
+      ->delimiter(',');
     app.add_option("--seconds", settings.seconds, "of energy: how long a solve is repeated at least (default 10)")->check(CLI::PositiveNumber);
     app.add_flag("--full", settings.full, "sizes and runs of the papers; without it some are smaller, and the text says which");
   }
@@ -173,7 +182,7 @@ int main(int argc, char **argv)
   for (const Study &study : studies)
     {
       CLI::App *command = app.add_subcommand(study.name, study.description);
-      add_options(*command, settings);
+      add_options(*command, settings, study.largest_size);
       hide_others(*command, study);
       command->callback([&wanted, &study] { wanted = &study; });
     }

@@ -14,21 +14,23 @@ namespace leopard::studies
   /** What the command line says. Zero and empty text stand for what a study takes by itself. */
   struct Settings
   {
-    std::string   backend   = "automatic"; ///< automatic, host, cuda
-    std::string   execution = "automatic"; ///< automatic, launch, persistent
-    std::string   schedule  = "automatic"; ///< automatic, chaotic, synchronous, replay
-    std::string   matrices;                ///< folder of Matrix Market files, see folder()
-    std::string   matrix;                  ///< see load_problem(); several with commas
-    std::string   csv;
-    int           runs             = 0;
-    int           block_size       = 0;
-    int           local_iterations = 0;
-    int           size             = 0;   ///< nodes a side of generated grids
-    int           threads          = 0;   ///< backend host
-    int           gpus             = 0;   ///< at most; 0: all there are
-    double        seconds          = 10.; ///< energy: a solve is repeated for as long at least
-    std::uint64_t seed             = 1;
-    bool          full             = false; ///< the sizes and runs of the papers
+    std::string              backend   = "automatic"; ///< automatic, host, cuda
+    std::string              execution = "automatic"; ///< automatic, launch, persistent
+    std::string              schedule  = "automatic"; ///< automatic, chaotic, synchronous, replay
+    std::string              matrices;                ///< folder of Matrix Market files, see folder()
+    std::string              matrix;                  ///< see load_problem(); several with commas
+    std::string              csv;
+    int                      runs             = 0;
+    int                      block_size       = 0;
+    int                      local_iterations = 0;
+    int                      size             = 0; ///< nodes a side of generated grids
+    int                      threads          = 0; ///< backend host
+    int                      gpus             = 0; ///< at most; 0: all there are
+    std::vector<int>         gpu_counts;           ///< how many of them, see gpu_counts(); empty: 1, 2, ...
+    std::vector<std::string> exchanges;            ///< between GPUs, see exchanges_of(); empty: all
+    double                   seconds = 10.;        ///< energy: a solve is repeated for as long at least
+    std::uint64_t            seed    = 1;
+    bool                     full    = false; ///< the sizes and runs of the papers
 
     /** What backend is meant on this machine. @throws InvalidInput for other words. */
     Backend resolved_backend() const;

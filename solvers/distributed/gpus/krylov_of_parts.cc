@@ -18,7 +18,7 @@
 
 namespace leopard
 {
-  void PartsOptions::validate() const
+  void PartsOptions::validate(Backend backend) const
   {
     const auto require = [](bool holds, const std::string &option, const std::string &found, const std::string &expected) {
       if (!holds)
@@ -29,7 +29,13 @@ namespace leopard
     require(n_parts >= 1, "n_parts", std::to_string(n_parts), "a number >= 1");
     require(devices.empty() || devices.size() == n, "devices", list_of(devices.size()), "a GPU for each of " + std::to_string(n) + " parts, or none");
     for (const int device : devices)
-      require(device >= 0, "devices", "a list with " + std::to_string(device), "numbers from 0");
+      {
+        require(device >= 0, "devices", "a list with " + std::to_string(device), "numbers from 0");
+        require(backend != Backend::cuda || std::count(devices.begin(), devices.end(), device) == 1,
+                "devices",
+                "a list that names GPU " + std::to_string(device) + " more than once",
+                "another GPU for each part, as kernels of parts wait for one another; on fewer GPUs fewer parts, or the backend host");
+      }
     require(shares.empty() || shares.size() == n, "shares", list_of(shares.size()), "one for each of " + std::to_string(n) + " parts, or none");
   }
 
@@ -161,7 +167,7 @@ namespace leopard
       static void check(const CrsMatrix<Number> &A, const Options &options, const PartsOptions &parts)
       {
         options.validate();
-        parts.validate();
+        parts.validate(options.backend);
         A.validate_entries();
         if (A.n_columns != A.n_rows)
           throw InvalidInput("Krylov method of several parts: the matrix has " + std::to_string(A.n_rows) + " rows and " +

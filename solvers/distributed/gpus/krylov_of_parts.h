@@ -15,12 +15,16 @@ namespace leopard
   struct PartsOptions
   {
     int                 n_parts       = 1;  ///< of consecutive rows, a thread each
-    std::vector<int>    devices       = {}; ///< backend cuda: the GPU of each part, numbered from 0; one GPU may have several. Empty: 0, 1, ...
+    std::vector<int>    devices       = {}; ///< backend cuda: the GPU of each part, numbered from 0, another one each. Empty: 0, 1, ...
     std::vector<double> shares        = {}; ///< part of the matrix's entries of each, dimensionless; empty: equal ones
     std::vector<int>    block_offsets = {}; ///< where parts may begin, such as blocks do, and the number of rows; empty: at any row
 
-    /** @throws InvalidInput naming the option, what was found and what is expected. */
-    void validate() const;
+    /**
+     * On GPUs kernels of a part wait for those of others, and where two parts had one GPU they could wait for what
+     * cannot begin: such a list is refused. @throws InvalidInput naming the option, what was found and what is
+     * expected.
+     */
+    void validate(Backend backend) const;
   };
 
   /** What preconditions a part. */

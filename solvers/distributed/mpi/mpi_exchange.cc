@@ -93,13 +93,13 @@ namespace leopard
 
   MpiExchange::~MpiExchange()
   {
+    if (visit == 0.)
+      return;
     if (std::uncaught_exceptions() > 0)
       {
         messages.release(); // MPI may yet read and write them
         return;
       }
-    if (visit == 0.)
-      return;
     take_all();
     for (Message &message : messages->expected)
       {
