@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time loops of pattern formation: the run of the thesis, large grids on GPUs, one a rank, and SUNDIALS beside the host
-// backend.
+// backend; error against time of schemes and tolerances.
 #include "pattern_formation.h"
 
 #include <applications/reaction_diffusion_mpi/make_grid_slabs.h>
@@ -26,31 +26,34 @@ namespace
 
   struct Settings
   {
-    std::string         backend = "host", scheme = "implicit Euler", linear = "automatic", output, reference;
-    std::vector<int>    nodes  = {100};
-    std::vector<double> times  = {0.025, 0.125, 0.15, 0.2, 0.225, 5.};
-    double              factor = 0.1, tolerance = 0., step = 1e-6, newton = 1e-8, floor = 1e-12, fraction = 0.01, omega = 1.;
-    int                 threads = 0, local = 1, dimension = 2, max_sweeps = 400;
-    long                steps    = std::numeric_limits<long>::max();
-    bool                launches = false;
-    int                 runs = 0, at_a_time = 1, beside = 0;
+    std::string              backend = "host", scheme, linear = "automatic", output, reference;
+    std::vector<int>         nodes      = {100};
+    std::vector<double>      times      = {0.025, 0.125, 0.15, 0.2, 0.225, 5.};
+    std::vector<std::string> schemes    = {"implicit Euler"};
+    std::vector<double>      tolerances = {0.};
+    double                   factor = 0.1, tolerance = 0., step = 1e-6, newton = 1e-8, floor = 1e-12, fraction = 0.01, omega = 1.;
+    int                      threads = 0, local = 1, dimension = 2, max_sweeps = 400;
+    long                     steps    = std::numeric_limits<long>::max();
+    bool                     launches = false;
+    int                      runs = 0, at_a_time = 1, beside = 0;
   };
 
   StepperOptions stepper_options(const Settings &s, double h)
   {
     StepperOptions o;
-    o.backend               = s.backend == "cuda" ? Backend::cuda : s.backend == "host" ? Backend::host : Backend::reference;
-    o.n_threads             = s.threads;
-    o.local_iterations      = s.local;
-    o.n_beside              = s.beside > 0 ? s.beside : s.at_a_time;
-    o.persistent            = !s.launches;
-    SteppingOptions &t      = o.stepping;
-    t.scheme                = find_scheme(s.scheme);
-    t.error_controlled      = s.tolerance > 0.;
-    t.step_size             = t.error_controlled ? s.step : s.factor * h * h;
-    t.error_tolerance       = s.tolerance;
-    t.newton_tolerance      = s.newton;
-    t.newton_floor          = s.floor;
+    o.backend          = s.backend == "cuda" ? Backend::cuda : s.backend == "host" ? Backend::host : Backend::reference;
+    o.n_threads        = s.threads;
+    o.local_iterations = s.local;
+    o.n_beside         = s.beside > 0 ? s.beside : s.at_a_time;
+    o.persistent       = !s.launches;
+    SteppingOptions &t = o.stepping;
+    t.scheme           = find_scheme(s.scheme);
+    t.error_controlled = s.tolerance > 0.;
+    t.step_size        = t.error_controlled ? s.step : s.factor * h * h;
+    t.error_tolerance  = s.tolerance;
+    // a step with an explicit reaction is a linear solve, against what is known of the equation, as in the program
+    t.newton_tolerance      = has_explicit_reaction(t.scheme) ? 0. : s.newton;
+    t.newton_floor          = has_explicit_reaction(t.scheme) ? s.newton : s.floor;
     t.newton_error_fraction = s.fraction;
     t.omega                 = s.omega;
     t.max_sweeps            = s.max_sweeps;
@@ -189,6 +192,52 @@ namespace
           break;
       }
   }
+
+  /** A row for each scheme and tolerance: what the steps to the last time take, and how far u is off then. */
+  void compare(Settings s, int n)
+  {
+    const NodeGrid            grid    = grid_of(s, n);
+    const std::vector<double> initial = pattern_benchmark::initial_values(grid);
+    const double              end     = s.times.back();
+    std::printf("%d^%d nodes, %s, to t = %g\n", n, s.dimension, s.backend.c_str(), end);
+    std::printf("%-15s %9s %8s %10s %9s %12s\n", "scheme", "tolerance", "steps", "error of u", "seconds", "of processor");
+    for (const std::string &scheme : s.schemes)
+      for (const double tolerance : s.tolerances)
+        {
+          s.scheme                     = scheme;
+          s.tolerance                  = tolerance;
+          const StepperOptions options = stepper_options(s, grid.spacing[0]);
+          Stepper              stepper(grid, options);
+          stepper.start(initial.data());
+          const auto          start   = std::chrono::steady_clock::now();
+          const double        cpu     = pattern_benchmark::cpu_seconds();
+          const auto          why     = stepper.advance(end, s.steps, slack_of(s, options));
+          const double        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+          const double        of_cpu  = pattern_benchmark::cpu_seconds() - cpu;
+          std::vector<double> u(initial.size());
+          stepper.solution(u.data());
+          char error[16] = "-";
+          if (!s.reference.empty())
+            std::snprintf(error, sizeof(error), "%.2e", pattern_benchmark::largest_difference(u.data(), grid.n_nodes(), end, s.reference));
+          std::printf("%-15s %9.3g %8ld %10s %9.3f %12.3f%s\n",
+                      scheme.c_str(),
+                      tolerance,
+                      stepper.totals().steps,
+                      error,
+                      seconds,
+                      of_cpu,
+                      why == StopReason::time_reached ? "" : "  STOPPED");
+          std::fflush(stdout);
+        }
+  }
+
+  std::string names_of_schemes()
+  {
+    std::string names;
+    for (const SchemeName &row : schemes)
+      names += std::string(names.empty() ? "" : ", ") + row.name;
+    return names;
+  }
 } // namespace
 
 int main(int argc, char **argv)
@@ -198,12 +247,14 @@ int main(int argc, char **argv)
   app.add_option("--backend", s.backend, "host, cuda or reference (sparse LU)");
   app.add_option("--nodes", s.nodes, "nodes a direction, one run each")->delimiter(',');
   app.add_option("--dimension", s.dimension, "2 or 3");
-  app.add_option("--scheme", s.scheme, "implicit Euler, BDF2, BDF3 or SBDF2, as in parameter files");
+  app
+    .add_option("--scheme", s.schemes, "as in parameter files: " + names_of_schemes() + "; several, or several tolerances: a table of error and time")
+    ->delimiter(',');
   app.add_option("--times", s.times, "where figures are printed and fields written")->delimiter(',');
   app.add_option("--factor", s.factor, "fixed step over h^2");
-  app.add_option("--tolerance", s.tolerance, "error-controlled steps with this tolerance; 0: fixed steps");
+  app.add_option("--tolerance", s.tolerances, "error-controlled steps with this tolerance; 0: fixed steps")->delimiter(',');
   app.add_option("--step", s.step, "first error-controlled step");
-  app.add_option("--newton", s.newton, "relative tolerance of Newton's method");
+  app.add_option("--newton", s.newton, "relative tolerance of Newton's method, of SBDF2 of the linear solve");
   app.add_option("--fraction", s.fraction, "part of the error that Newton's method may leave");
   app.add_option("--floor", s.floor, "its tolerance against the old values");
   app.add_option("--omega", s.omega, "relaxation factor");
@@ -228,8 +279,13 @@ int main(int argc, char **argv)
         throw InvalidInput("fields are written and compared on one rank only\n  expected: no --output and no --reference, or one rank");
       if (s.runs > 0 && size_of(MPI_COMM_WORLD) > 1)
         throw InvalidInput("runs side by side are threads of one rank\n  expected: one rank, or no --runs");
+      const bool is_table = s.schemes.size() * s.tolerances.size() > 1;
+      if (is_table && (size_of(MPI_COMM_WORLD) > 1 || s.runs > 0 || !s.output.empty()))
+        throw InvalidInput("several schemes or tolerances make a table\n  expected: one rank, and neither --runs nor --output");
+      s.scheme    = s.schemes.front();
+      s.tolerance = s.tolerances.front();
       for (const int n : s.nodes)
-        s.runs > 0 ? run_many(s, n) : run(s, n);
+        is_table ? compare(s, n) : s.runs > 0 ? run_many(s, n) : run(s, n);
     }
   catch (const std::exception &e)
     {
