@@ -572,7 +572,8 @@ namespace leopard
                      (result.clipped > 0 ? format(", %ld negative values set to zero", result.clipped) : ""));
     if (run.time_reached() > 0.) // else the initial values would be called a pattern
       {
-        const double       predicted         = context.provenance.json().value("analysis", json::object()).value("wavelength", 0.);
+        const json         analysis          = context.provenance.json().value("analysis", json::object());
+        const double       predicted         = analysis.contains("place") ? 0. : analysis.value("wavelength", 0.); // of one place: no forecast
         const FoundPattern pattern           = run.pattern();
         context.provenance.json()["pattern"] = pattern.report(predicted);
         context.log.line(pattern.text(predicted));

@@ -235,6 +235,8 @@ namespace leopard
       {
         text.insert(text.find('\n'), ",\n  of coefficients as they are " + here);
         report["place"] = centre;
+        if (const std::size_t expected = text.find("\n  expected: "); expected != std::string::npos)
+          text.insert(expected + std::string("\n  expected").size(), " with these");
         text += analysis.is_anisotropic() ? "\n  elsewhere they are others, which the analysis does not look at" : range_over(domain, report);
         return {}; // no forecast for the whole domain
       }
