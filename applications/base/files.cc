@@ -23,7 +23,8 @@ namespace leopard
       const auto      folder = std::filesystem::absolute(path).parent_path();
       throw std::runtime_error("no room on the disk for the file '" + path + "': it needs " + std::to_string(n_bytes) + " bytes, " +
                                std::to_string(std::filesystem::space(folder, ignored).available) + " are free (" + std::strerror(code) + ")" +
-                               "\n  expected: more room, or another 'Run/Directory'; nothing is half written, and a run can go on with --resume");
+                               "\n  expected: " + (code == EFBIG ? "a larger limit of files (ulimit -f)" : "more room, or another 'Run/Directory'") +
+                               "; nothing is half written, and a run can go on with --resume");
     }
   } // namespace
 

@@ -68,6 +68,8 @@ namespace leopard
     };
     if (const std::string reason = why_too_deep(text); !reason.empty())
       fail(": " + reason);
+    if (std::regex_search(text, std::regex("\\brand(_seed)?\\s*\\(")))
+      fail(": rand() is another number in each call and in each run; 'Turing/Perturbation' and 'Noise' have random numbers of a seed");
     parser = std::make_shared<dealii::FunctionParser<3>>(1);
     // muParser complains at the first evaluation only, and not by name
     try

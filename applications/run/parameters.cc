@@ -246,10 +246,11 @@ namespace leopard
         "'Boundary fluxes'");
     if (problem->time_dependent() && growth.length(time.end_time) <= 0.)
       throw Error(format("'Mesh/Growth rate' is %g, so that the domain has vanished before 'Time stepping/End time' = %g\n  expected: a rate above "
-                         "%g, or exponential growth",
+                         "%g",
                          growth.rate,
                          time.end_time,
-                         -1. / time.end_time));
+                         (growth.law == "exponential" ? -700. : -1.) / time.end_time) +
+                  (growth.law == "exponential" ? "" : ", or exponential growth"));
     if (verification.refinements > 0 && problem->exact_solution.empty())
       throw Error("'Verification/Refinements' is " + std::to_string(verification.refinements) + ", but '" + problem->name() +
                   "/Exact solution' is not given\n  expected: an exact solution, or no refinements");

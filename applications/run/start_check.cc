@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
 namespace leopard
@@ -142,6 +143,37 @@ namespace leopard
              to_try;
     }
 
+    /**
+     * Rounding of K u, 4 D / h^2 eps of u a unit of time: nothing beside reactions, unless cells are extremely short in
+     * a direction.
+     */
+    std::string short_cells(const Parameters &parameters, const Domain &domain)
+    {
+      constexpr double bearable = 1e-2;
+      const Problem   &problem  = *parameters.problem;
+      if (!problem.time_dependent() || domain.lengths.empty() || domain.cells.size() != domain.lengths.size())
+        return "";
+      double                 rate = 0., shortest = std::numeric_limits<double>::infinity(), diffusion = 0.;
+      const dealii::Point<3> lower(domain.lower[0], domain.lower[1], domain.lower.size() > 2 ? domain.lower[2] : 0.);
+      for (std::size_t d = 0; d < domain.lengths.size(); ++d)
+        {
+          const double h = domain.lengths[d] / (domain.cells[d] * parameters.discretization.degree);
+          rate += 4. / (h * h);
+          shortest = std::min(shortest, h);
+        }
+      for (unsigned int c = 0; c < problem.fields().size(); ++c)
+        if (problem.diffusion_tensor(c) == nullptr)
+          diffusion = std::max(diffusion, problem.diffusion(c, lower));
+      const double change = std::numeric_limits<double>::epsilon() * diffusion * rate * parameters.time.end_time;
+      if (!(change > bearable))
+        return "";
+      return format("cells are so short, %.2g, that rounding of the diffusion terms may change fields by %.2g of their size until the end, with "
+                    "every solver",
+                    shortest,
+                    change) +
+             "\n  to try: a domain with one dimension less where it is thin, or fewer cells in that direction";
+    }
+
     std::string long_cells(const Parameters &parameters)
     {
       constexpr double              bearable = 6.; // where multigrid by itself needs some 40 cycles, and as preconditioner 15
@@ -184,6 +216,8 @@ namespace leopard
     if (const std::string text = poor_mesh(parameters, domain, forecast); !text.empty())
       warnings.push_back(text);
     if (const std::string text = long_cells(parameters); !text.empty())
+      warnings.push_back(text);
+    if (const std::string text = short_cells(parameters, domain); !text.empty())
       warnings.push_back(text);
     const bool                      is_box = !domain.lengths.empty();
     const std::vector<unsigned int> n      = nodes_of_box(domain, parameters.discretization.degree);

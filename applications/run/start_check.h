@@ -11,8 +11,8 @@ namespace leopard
   struct Parameters;
 
   /**
-   * What of mesh and initial values will not give the pattern that is meant, in sentences: a mesh of one cell, fewer
-   * than 8 nodes a predicted wavelength, initial values that are the same everywhere, or a small disturbance without a
+   * What of mesh and initial values will not give the pattern that is meant, in sentences: a mesh of one cell, cells so
+   * short that rounding changes fields, fewer than 8 nodes a predicted wavelength, initial values that are the same everywhere, or a small disturbance without a
    * part in the unstable band. The last is found by a cosine transform of the initial values on the nodes of a
    * hypercube or box (at most 257 in each direction in 2D, 65 in 3D); homogeneous values on other domains by 20000
    * points of the box around it.

@@ -318,7 +318,8 @@ namespace leopard::command_line
         return;
       const std::string expected = "it with --method async, or another relaxation";
       refuse(a, {"--tune", "--tune-seconds", "--choice", "--theta"}, with, expected);
-      if (a.method_name == "direct" || (a.is_krylov() && !a.has_multigrid() && a.precision == Precision::automatic))
+      if ((a.method_name == "direct" && a.precision != Precision::double_precision) ||
+          (a.is_krylov() && !a.has_multigrid() && a.precision == Precision::automatic))
         refuse(a, {"--precision"}, words_of_method(a), a.is_krylov() ? "mixed or double" : expected + ", cg, gmres or multigrid");
       if (a.precision == Precision::single)
         contradiction("--precision single", with, a.is_krylov() && !a.has_multigrid() ? "mixed or double" : "mixed, automatic or double");

@@ -45,6 +45,12 @@ namespace leopard::command_line
         }
     }
 
+    /** Whether a row was zero, so that x_i = 0 was taken: complete_zero_rows(). */
+    bool was_zero(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b, int i)
+    {
+      return A.row_offsets[i + 1] - A.row_offsets[i] == 1 && b[i] == 0. && x[i] == 0.;
+    }
+
     /**
      * x - 1 where the solution is all ones; zero in rows that were zero, where x = 0 is taken: b = A 1 is zero there.
      */
@@ -52,7 +58,7 @@ namespace leopard::command_line
     {
       std::vector<double> result(x);
       for (int i = 0; i < A.n_rows; ++i)
-        result[i] = A.row_offsets[i + 1] - A.row_offsets[i] == 1 && b[i] == 0. && x[i] == 0. ? 0. : x[i] - 1.;
+        result[i] = was_zero(A, x, b, i) ? 0. : x[i] - 1.;
       return result;
     }
 
@@ -137,9 +143,13 @@ namespace leopard::command_line
       const SolveResult         &result   = found.result;
       const std::vector<double> &x        = found.x;
       const bool                 is_known = arguments.rhs.empty();
+      int                        n_zero   = 0;
+      for (int i = 0; i < A.n_rows; ++i)
+        n_zero += is_known && was_zero(A, x, b, i) ? 1 : 0;
       const double error = is_known ? largest_size(difference_from_ones(A, x, b)) : estimated_error(A, x, b, result.convergence_factor());
       if (is_known)
-        log_line("error", "max |x - 1| = " + short_text(error, 4));
+        log_line("error",
+                 "max |x - 1| = " + short_text(error, 4) + (n_zero > 0 ? ", but in " + std::to_string(n_zero) + " zero rows, where x = 0" : ""));
       const double expected = std::max(1e-3, 100. * arguments.criteria.relative_tolerance);
       if (result.status == SolveStatus::converged && !(error <= expected) && is_known &&
           quality_of(A, difference_from_ones(A, x, b), std::vector<double>(x.size(), 0.)).is_rounding())

@@ -162,6 +162,18 @@ class BadInput(Program):
             self.assertEqual(ended.returncode, 1, ended.stderr)
             self.assertTrue(ended.stderr.startswith("leopard: the working directory cannot be found (No such file or directory)\n  expected: "), ended.stderr)
 
+    def test_random_numbers_in_expressions(self):
+        """They were others in each run, and a source was drawn once or in each step, as the time loop happened to be."""
+        for setting in ("Turing/Initial value u=0.9 + 0.1*rand()", "Turing/Source u=rand ( )", "Turing/Initial value v=rand_seed(3)"):
+            self.rejected(TINY, "Turing/Start from steady state=false", setting, says=["rand() is another number in each call", "'Turing/Perturbation' and 'Noise'"])
+        self.leopard(TINY, "Turing/Constants=strand: 0.5", "Turing/Source u=0*strand*(1 + x)", options=["--validate"])
+
+    def test_a_domain_that_vanishes(self):
+        for law, says, never in (("linear", "a rate above -20, or exponential growth", ""), ("exponential", "a rate above -14000\n", "or exponential")):
+            error = self.leopard(TINY, f"Mesh/Growth={law}", "Mesh/Growth rate=-100000", "Time stepping/End time=0.05", fails=True)
+            self.assertIn(says, error + "\n")
+            self.assertNotIn(never or "nothing of it", error)
+
     def test_expressions(self):
         self.rejected(LAPLACE, "Laplace/Source=sin(x", says=["'sin(x'", "'Laplace/Source'", "cannot be evaluated"])
         self.rejected(LAPLACE, "Laplace/Source=x+w", says=["'x+w'", "'Laplace/Source'"])

@@ -66,6 +66,11 @@ class StartWarnings(Program):
                   ["Discretization/Method=finite elements", "Discretization/Degree=2", "Mesh/Global refinements=4"])
         self.assertEqual(self.all_warnings([(SPOTS, settings) for settings in enough]), [[], [], []])
 
+    def test_cells_that_are_so_short_that_rounding_counts(self):
+        """The mean of fields of the thin box moved by percents, and the run was a success."""
+        self.check(["cells are so short, 3.1e-09, that rounding of the diffusion terms may change fields by"], "Mesh/Global refinements=5", "Mesh/Domain=box", "Mesh/Upper corner=1, 1e-7")
+        self.assertEqual(self.warnings(SPOTS, "Mesh/Global refinements=5", "Mesh/Domain=box", "Mesh/Upper corner=1, 1e-4"), [])
+
     def test_cells_of_a_growing_domain(self):
         self.check(["nodes a wavelength"], "Mesh/Global refinements=5", "Mesh/Growth=linear", "Mesh/Growth rate=20")  # five times as long at the end
 

@@ -171,6 +171,21 @@ namespace leopard
       EXPECT_NE(TuringAnalysis(one, box({1., 1.})).reason.find("unstable without diffusion"), std::string::npos);
     }
 
+    /** Whether a pattern is faster than an oscillation everywhere at once decides what may be seen. */
+    TEST(TuringAnalysis, APatternThatIsFasterThanTheOscillationIsNamed)
+    {
+      for (const double kappa : {2., 100.})
+        {
+          const TuringAnalysis analysis(two_species({0.8, -1., 1.9, -0.7}, 1., kappa), box({100., 100.}));
+          EXPECT_FALSE(analysis.stable_without_diffusion);
+          EXPECT_FALSE(analysis.pattern);
+          EXPECT_EQ(analysis.growth_rate > analysis.eigenvalues.front().real(), kappa == 100.);
+          EXPECT_EQ(analysis.text().find("may form all the same, as its disturbances grow faster") != std::string::npos, kappa == 100.)
+            << analysis.text();
+          EXPECT_EQ(analysis.text().find("no pattern will form") != std::string::npos, kappa == 2.) << analysis.text();
+        }
+    }
+
     TEST(TuringAnalysis, ThreeSpeciesWithWaves)
     {
       // an oscillating pair that a third, fast species damps in long waves only

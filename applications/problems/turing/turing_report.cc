@@ -192,7 +192,10 @@ namespace leopard
                 " spots if it is one of spots" + (frequency > 0. ? "; it moves in waves" : "");
     else
       {
-        result += "\n  no pattern will form from small disturbances, because " + reason;
+        const bool is_faster = !stable_without_diffusion && !bands.empty() && growth_rate > eigenvalues.front().real();
+        result += is_faster ? "\n  a pattern of wavelength " + number(2. * M_PI / k_fastest) +
+                                " may form all the same, as its disturbances grow faster (growth rate " + number(growth_rate) + "): " + reason
+                            : "\n  no pattern will form from small disturbances, because " + reason;
         if (stable_without_diffusion && n > 1)
           result += "\n  a large one, such as a patch with other values, may form one all the same: linear theory does not speak of it";
       }
