@@ -40,7 +40,7 @@ namespace leopard::command_line
     std::string       matrix, rhs, solution, history, choice;       ///< paths; empty: not given
     std::string       near_null_space;                              ///< of smoothed aggregation: a path; empty: not given
     int               block_unknowns = 1;                           ///< of smoothed aggregation: AggregationOptions::block_unknowns
-    std::string       method_name    = "automatic";                 ///< automatic, one of krylov_names(), multigrid, direct, or a relaxation
+    std::string       method_name    = "automatic";                 ///< automatic, cg, gmres, multigrid, direct, or a relaxation
     std::string       preconditioner = "automatic";                 ///< of cg and gmres: automatic, none, multigrid, ic, ilu, or a relaxation
     std::string       smoother       = "chebyshev";                 ///< of multigrid
     TriangularOptions triangular;                                   ///< of ic and ilu: how their factors are solved with; all but block_async
