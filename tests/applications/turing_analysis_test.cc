@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "linearized_systems.h"
+
 #include <applications/problems/turing/kinetics.h>
 #include <applications/problems/turing/steady_states.h>
 #include <applications/problems/turing/turing_analysis.h>
@@ -17,28 +19,6 @@ namespace leopard
   namespace
   {
     const double pi = std::acos(-1.);
-
-    Domain box(const std::vector<double> &lengths)
-    {
-      Domain domain;
-      domain.name      = "box";
-      domain.dimension = static_cast<int>(lengths.size());
-      domain.lengths   = lengths;
-      for (const double length : lengths)
-        domain.measure *= length;
-      return domain;
-    }
-
-    LinearizedSystem two_species(const std::vector<double> &jacobian, double gamma, double kappa)
-    {
-      LinearizedSystem system;
-      system.species      = {"u", "v"};
-      system.steady_state = {1., 1.};
-      system.diffusion    = {1., kappa};
-      for (const double entry : jacobian)
-        system.jacobian.push_back(gamma * entry);
-      return system;
-    }
 
     /** At the steady state of the formulas in Murray, Mathematical Biology II, chapter 2. */
     std::vector<double> schnakenberg(double a, double b)
