@@ -19,12 +19,6 @@ namespace leopard
 {
   namespace
   {
-    template <typename Number>
-    std::size_t bytes(const CrsMatrix<double> &A)
-    {
-      return A.values.size() * (sizeof(Number) + sizeof(int)) + A.row_offsets.size() * sizeof(int);
-    }
-
     /** Bytes of the operators, with transposed ones where they are not given. */
     template <typename Number>
     std::size_t operator_bytes(const MultigridLevel &level)

@@ -16,6 +16,13 @@
 
 namespace leopard
 {
+  /** Of a stored matrix with values of this kind. */
+  template <typename Number>
+  std::size_t bytes(const CrsMatrix<double> &A)
+  {
+    return A.values.size() * (sizeof(Number) + sizeof(int)) + A.row_offsets.size() * sizeof(int);
+  }
+
   /**
    * What levels by smoothed aggregation take of memory while they are made, about, the matrix with them: its levels,
    * smoothers, and products that are worked on.
@@ -23,8 +30,7 @@ namespace leopard
   inline double bytes_of_aggregation(const CrsMatrix<double> &A)
   {
     constexpr double of_matrix = 8.;
-    return of_matrix *
-           (static_cast<double>(A.values.size()) * (sizeof(double) + sizeof(int)) + static_cast<double>(A.row_offsets.size()) * sizeof(int));
+    return of_matrix * static_cast<double>(bytes<double>(A));
   }
 
   /** Vectors among which a singular problem is solved. */

@@ -6,6 +6,7 @@
 #include "slowed_gpu.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/base/machine_memory.h>
 #include <solvers/base/norms.h>
 #include <solvers/base/stopwatch.h>
 #include <solvers/device/device.h>
@@ -15,8 +16,6 @@
 #include <functional>
 #include <limits>
 #include <optional>
-
-#include <unistd.h>
 
 namespace leopard::studies
 {
@@ -431,8 +430,7 @@ namespace leopard::studies
     /** 32 million rows with 225 million entries, and what is made of them. */
     bool there_is_room_for_a318()
     {
-      const double host = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-      return host > 4e10 && static_cast<double>(device::info(0).free_memory) > 1e10;
+      return machine_memory() > 4e10 && static_cast<double>(device::info(0).free_memory) > 1e10;
     }
   } // namespace
 
