@@ -4,7 +4,6 @@
 #include "../device/cuda_error.cuh"
 #include "../device/device_array.h"
 #include "../device/partial_sums.cuh"
-#include "../device/sleep.cuh"
 #include "../relaxation/relaxation.h"
 #include "monitor.cuh"
 
@@ -45,18 +44,7 @@ namespace leopard
     /** Waits for a launch with tests and says what it has done. */
     IterationReport report() const
     {
-      device::sleep_until_done(); // if that is how the host waits
-      // the end of a kernel is known microseconds later; now and then it is asked for, since a kernel that fails
-      // reports nothing
-      for (unsigned int n = 1; __atomic_load_n(&host->complete, __ATOMIC_ACQUIRE) == 0; ++n)
-        if (n % 4096 == 0)
-          {
-            const cudaError_t status = cudaStreamQuery(nullptr);
-            if (status == cudaSuccess)
-              break;
-            if (status != cudaErrorNotReady)
-              LEOPARD_CHECK(status);
-          }
+      device::wait_until([this] { return __atomic_load_n(&host->complete, __ATOMIC_ACQUIRE) != 0; });
       IterationReport result;
       result.minimum          = host->fewest;
       result.maximum          = host->most;

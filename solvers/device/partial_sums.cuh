@@ -5,6 +5,8 @@
 #include "block_sum.cuh"
 #include "cuda_error.cuh"
 #include "device_array.h"
+#include "host_number.cuh"
+#include "launch.cuh"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,6 +17,7 @@ namespace leopard::device
 
   static __global__ void sum_kernel(const double *parts, int n, double *result)
   {
+    wait_for_previous();
     __shared__ double shared[32];
     double            sums[8] = {}; // all loads of a round are on their way at once
     for (int first = threadIdx.x; first < n; first += 8 * blockDim.x)
@@ -63,7 +66,6 @@ namespace leopard::device
       : n_blocks(n_blocks_)
       , device_parts(2 * static_cast<std::size_t>(std::max(n_blocks_, reduction_threads)))
       , b_parts(std::max(n_blocks_, reduction_threads))
-      , sum(1)
     {
     }
 
@@ -71,11 +73,7 @@ namespace leopard::device
     double *parts() const { return device_parts.data(); }
     double  sum_of_parts() const { return sum_of(parts(), n_blocks); }
     /** Queues the sum of the first n parts. @param result one number, in device or pinned host memory. */
-    void queue_sum(int n, double *result) const
-    {
-      sum_kernel<<<1, sum_threads>>>(parts(), n, result);
-      LEOPARD_CHECK(cudaGetLastError());
-    }
+    void queue_sum(int n, double *result) const { launch_early(sum_kernel, 1, sum_threads, 0, parts(), n, result); }
     /** Sum of the first n parts, waited for. */
     double sum_of(int n) const { return sum_of(parts(), n); }
 
@@ -101,14 +99,11 @@ namespace leopard::device
   private:
     double sum_of(const double *some_parts, int n) const
     {
-      sum_kernel<<<1, sum_threads>>>(some_parts, n, sum.data());
-      LEOPARD_CHECK(cudaGetLastError());
-      double result = 0.;
-      device::copy_to_host(&result, sum.data(), sizeof(double));
-      return result;
+      launch_early(sum_kernel, 1, sum_threads, 0, some_parts, n, empty_place());
+      return number_in_place();
     }
 
     const int     n_blocks;
-    Array<double> device_parts, b_parts, sum;
+    Array<double> device_parts, b_parts;
   };
 } // namespace leopard::device

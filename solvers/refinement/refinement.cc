@@ -315,10 +315,16 @@ namespace leopard
     RefinementResult result;
     Progress         p;
     double          *x = given_x, *other = second_x.get();
-    const double     largest = system->largest(b);
-    const double     size    = largest > 0. ? largest : system->norm_of_matrix() * system->largest(x);
-    p.unit = p.factor = to_about_one(size);
-    p.norm_b          = system->norm(b, p.unit) / p.unit;
+    p.norm_b = system->norm(b, 1.);
+    if (p.norm_b > 1e-140 && p.norm_b < 1e140) // squares are in range
+      p.unit = p.factor = to_about_one(p.norm_b);
+    else
+      {
+        const double largest = system->largest(b);
+        const double size    = largest > 0. ? largest : system->norm_of_matrix() * system->largest(x);
+        p.unit = p.factor = to_about_one(size);
+        p.norm_b          = system->norm(b, p.unit) / p.unit;
+      }
     residual(x, b, p);
     p.goal             = std::max(options.absolute_tolerance, options.tolerance * (p.norm_b > 0. ? p.norm_b : p.norm));
     p.digits           = std::min(options.digits, std::max(0.5, std::log10(p.norm / p.goal) + 0.3)); // no more than is wanted
