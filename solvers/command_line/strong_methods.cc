@@ -289,7 +289,8 @@ namespace leopard::command_line
                                     cycles->description(),
                                     cycles->is_fixed_linear_map(),
                                     "cycles",
-                                    a.inner_iterations > 0 ? a.inner_iterations : cycles_a_correction(cycles->memory_space()),
+                                    a.inner_iterations > 0 ? a.inner_iterations
+                                                           : cycles_a_correction(cycles->memory_space(), stencil && stencil->n_z > 1),
                                     null_space_of(*cycles, A)};
       return make_mixed(std::move(system), make_inner_solver(std::move(cycles)), about);
     }

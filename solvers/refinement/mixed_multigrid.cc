@@ -64,9 +64,9 @@ namespace leopard
     return weight == 1. ? std::vector<double>() : std::vector<double>(n_rows, std::sqrt(weight));
   }
 
-  int cycles_a_correction(MemorySpace space)
+  int cycles_a_correction(MemorySpace space, bool is_deep_stencil)
   {
-    return space == MemorySpace::device ? 2 : 1;
+    return space != MemorySpace::device ? 1 : is_deep_stencil ? 3 : 2;
   }
 
   Stencil<double> times(Stencil<double> A, double weight)

@@ -18,10 +18,11 @@ namespace leopard
   std::vector<double> scale_of_weight(double weight, int n_rows);
 
   /**
-   * Of a correction, RefinementOptions::inner_iterations: 2 on a GPU, where a residual in double, and the host that
-   * waits for it, cost half a cycle; 1 elsewhere, where they cost a small part of one.
+   * Of a correction, RefinementOptions::inner_iterations: on a GPU, where a residual in double, and the host that waits
+   * for it, cost a third to a half of a cycle, 2, or 3 for stencils in three dimensions, whose cycles gain a digit
+   * each; 1 elsewhere, where they cost a small part of one.
    */
-  int cycles_a_correction(MemorySpace space);
+  int cycles_a_correction(MemorySpace space, bool is_deep_stencil = false);
 
   /** The operators multiplied by a weight; transfers stay. */
   Stencil<double>    times(Stencil<double> A, double weight);
