@@ -132,7 +132,9 @@ namespace leopard::command_line
       log_line("residual", "||b - A x|| / ||b|| = " + short_text(found.quality.relative(), 4) + ", computed anew for the matrix of the file");
       if (found.is_scaled)
         log_line("", short_text(found.solved.relative(), 4) + " " + of_scaled);
-      log_line("time", short_text(found.result.seconds, 3) + " s solving, " + short_text(found.seconds_before, 3) + " s reading and preparing");
+      log_line("time",
+               short_text(found.result.seconds, 3) + " s solving, " + short_text(found.seconds_reading, 3) + " s reading, " +
+                 short_text(found.seconds_preparing, 3) + " s preparing");
       log_line("energy", found.energy.text() + (found.energy.cpu.is_known() ? ", of all that runs on it" : ""));
       report_rounding(arguments, found);
     }

@@ -15,12 +15,12 @@ namespace leopard::command_line
   {
     Iteration           iteration;
     SolveResult         result;
-    std::vector<double> x;                   ///< in the numbering of the file
-    Quality             quality;             ///< of x in the system of the file
-    Quality             solved;              ///< in the system that was solved; the same if that is the file's
-    double              seconds_before = 0.; ///< of the solution itself
-    device::EnergyUse   energy;              ///< of the solution, without what is before
-    bool                is_scaled = false;   ///< what was solved is the system scaled
+    std::vector<double> x;                                            ///< in the numbering of the file
+    Quality             quality;                                      ///< of x in the system of the file
+    Quality             solved;                                       ///< in the system that was solved; the same if that is the file's
+    double              seconds_reading = 0., seconds_preparing = 0.; ///< before the solution itself
+    device::EnergyUse   energy;                                       ///< of the solution, without what is before
+    bool                is_scaled = false;                            ///< what was solved is the system scaled
   };
 
   /**

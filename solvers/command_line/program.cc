@@ -25,6 +25,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <limits>
 #include <vector>
 
@@ -67,6 +68,30 @@ namespace leopard::command_line
       CrsMatrix<double> A;
       bool              is_symmetric = false;
     };
+
+    /** Since the program began. */
+    struct Times
+    {
+      Stopwatch stopwatch;
+      double    reading = 0.; ///< seconds until the matrix was there
+    };
+
+    /**
+     * Makes the GPU ready, which takes some tenths of a second, while something else is done. What goes wrong there
+     * goes wrong again where it is used.
+     */
+    std::future<void> wake_gpu()
+    {
+      return std::async(std::launch::async, [] {
+        try
+          {
+            device::synchronize();
+          }
+        catch (const DeviceError &)
+          {
+          }
+      });
+    }
 
     ReadMatrix read_matrix(const std::string &path, bool divides_by_diagonal)
     {
@@ -276,8 +301,8 @@ namespace leopard::command_line
         log_line("", "asynchronous: results vary from run to run, within the tolerance; --schedule replay gives the same ones in every run");
     }
 
-    Solution solve_by(
-      const Arguments &arguments, const ChosenBackend &backend, const CrsMatrix<double> &A, const std::vector<double> &b, const Stopwatch &stopwatch)
+    Solution
+    solve_by(const Arguments &arguments, const ChosenBackend &backend, const CrsMatrix<double> &A, const std::vector<double> &b, const Times &times)
     {
       Solution        found;
       const Stopwatch of_this; // the set-up takes of max_seconds, too
@@ -288,7 +313,8 @@ namespace leopard::command_line
       const std::string   about     = solver.description();
       log_line("method", solver.name() + (about.empty() ? "" : ": " + about));
       say_how_it_varies(arguments, backend.backend, found.iteration);
-      found.seconds_before             = stopwatch.seconds();
+      found.seconds_reading            = times.reading;
+      found.seconds_preparing          = times.stopwatch.seconds() - times.reading;
       const device::EnergyUse before   = meter.read();
       StoppingCriteria        criteria = arguments.criteria;
       if (criteria.max_seconds > 0.)
@@ -328,13 +354,12 @@ namespace leopard::command_line
     }
 
     /** The system of the file by one method. */
-    Solution attempt_by(
-      const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const ScaledSystem &system, const Stopwatch &stopwatch)
+    Solution
+    attempt_by(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const ScaledSystem &system, const Times &times)
     {
       say_what_is_unused(arguments);
       const ChosenBackend backend = choose_backend(arguments);
-      Solution            found =
-        system.is_scaled() ? solve_by(arguments, backend, system.A, system.b, stopwatch) : solve_by(arguments, backend, A, b, stopwatch);
+      Solution found = system.is_scaled() ? solve_by(arguments, backend, system.A, system.b, times) : solve_by(arguments, backend, A, b, times);
       if (system.is_scaled())
         return_from_scaled(found, system, A, b, arguments.criteria);
       acknowledge(found, arguments.criteria.relative_tolerance);
@@ -377,7 +402,7 @@ namespace leopard::command_line
                           const ScaledSystem        &system,
                           const MatrixTraits        &traits,
                           const Stopwatch           &since_read,
-                          const Stopwatch           &stopwatch)
+                          const Times               &times)
     {
       const auto              seconds_left = [&] { return arguments.criteria.max_seconds - since_read.seconds(); };
       std::vector<Attempt>    attempts     = attempts_for(A, traits, arguments);
@@ -411,7 +436,7 @@ namespace leopard::command_line
           std::string failure;
           try
             {
-              Solution   found         = attempt_by(now, A, b, system, stopwatch);
+              Solution   found         = attempt_by(now, A, b, system, times);
               const bool is_indefinite = !traits.is_singular && found.iteration.solver->has_found_indefinite();
               if (is_indefinite)
                 is_last = leave_out_cg(attempts, i);
@@ -463,7 +488,7 @@ namespace leopard::command_line
         }
     }
 
-    int solve_system(const Arguments &given, CrsMatrix<double> A, bool is_symmetric, const Stopwatch &stopwatch)
+    int solve_system(const Arguments &given, CrsMatrix<double> A, bool is_symmetric, const Times &times)
     {
       const Arguments     arguments = with_nodes(given, A);
       std::vector<double> b         = right_hand_side(A, arguments.rhs);
@@ -472,7 +497,7 @@ namespace leopard::command_line
         {
           if (arguments.rhs.empty())
             check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, false);
-          return conclude(arguments, A, b, attempt_by(arguments, A, b, ScaledSystem(), stopwatch));
+          return conclude(arguments, A, b, attempt_by(arguments, A, b, ScaledSystem(), times));
         }
       if (arguments.method_name == "cg" && !is_symmetric)
         log_line("warning", "the matrix is not symmetric, as CG needs it: iterations may be in vain\n            to do: --method gmres or automatic");
@@ -485,18 +510,22 @@ namespace leopard::command_line
         traits = look_at(system.A, is_symmetric);
       if (arguments.method_name == "automatic")
         look_for_negative_eigenvalues(system.is_scaled() ? system.A : A, traits);
-      return solve_by_attempts(system.is_scaled() ? system.arguments : arguments, A, b, system, traits, since_read, stopwatch);
+      return solve_by_attempts(system.is_scaled() ? system.arguments : arguments, A, b, system, traits, since_read, times);
     }
   } // namespace
 
   int run(const Arguments &arguments)
   {
-    const Stopwatch stopwatch;
+    Times times;
     for (const std::string &path : {arguments.solution, arguments.history, arguments.tune ? arguments.choice : std::string()})
       if (!path.empty())
         check_can_be_written(path);
     choose_waiting(arguments);
-    choose_backend(arguments); // what cannot be is said before the matrix is read
+    // what cannot be is said before the matrix is read; whether a GPU answers is found out meanwhile
+    const bool        may_be_either = arguments.backend == "automatic" && !arguments.has("--waiting");
+    std::future<void> waking; // ends where this function does
+    if (may_be_either || choose_backend(arguments).backend == Backend::cuda)
+      waking = wake_gpu();
     log_line("leopard-solve", std::string(" ") + version() + " (" + git_commit() + ")");
     if (!arguments.asks_for_async.empty())
       log_line("chosen", "--method async, as " + arguments.asks_for_async + " is given, which only relaxations know");
@@ -504,8 +533,10 @@ namespace leopard::command_line
                              (arguments.is_krylov() && (arguments.preconditioner == "none" || arguments.preconditioner == "automatic"));
     const bool may_have_zeros = arguments.analyze || divides_not;
     ReadMatrix read           = read_matrix(arguments.matrix, !may_have_zeros);
+    times.reading             = times.stopwatch.seconds();
+    choose_backend(arguments); // what does not fit it is said before anything is computed
     if (!arguments.analyze)
-      return solve_system(arguments, std::move(read.A), read.is_symmetric, stopwatch);
+      return solve_system(arguments, std::move(read.A), read.is_symmetric, times);
     analyze_matrix(arguments, std::move(read.A), read.is_symmetric);
     return 0;
   }
