@@ -195,7 +195,6 @@ namespace leopard::reaction_diffusion
     require(s.newton_tolerance > 0. || s.newton_floor > 0., "both tolerances of Newton's method are 0", "at least one positive number");
     require(s.max_newton_steps >= 1 && s.max_sweeps >= 1 && s.max_cycles >= 1, "a largest number of iterations is below 1", "1 or more");
     require(s.omega > 0. && s.omega < 2., "the relaxation factor omega is " + short_text(s.omega), "a number between 0 and 2");
-    require(backend != Backend::cuda || runs_on_gpu(s.scheme), "the scheme is BDF3 on a GPU", "one of order 1 or 2 there, or another backend");
     require(local_iterations >= 1, "the number of local iterations is " + std::to_string(local_iterations), "1 or more");
     require(n_threads >= 0, "the number of threads is " + std::to_string(n_threads), "0 for all, or more");
   }

@@ -275,8 +275,6 @@ namespace leopard
     for (unsigned int c = 0; c < problem.fields().size(); ++c)
       if (problem.absorption(c) != 0.)
         return "it knows no absorption";
-    if (backend_of(linear) == Backend::cuda && !reaction_diffusion::runs_on_gpu(time.stepping.scheme))
-      return "on a GPU it does not know BDF3";
     if (time.negative_values == "clip")
       return "it does not clip negative values";
     if (linear.n_gpus > 1)

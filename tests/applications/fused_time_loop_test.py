@@ -5,8 +5,9 @@ import re
 import signal
 import subprocess
 import time
+import unittest
 
-from program import ROOT, HostProgram, Program
+from program import ROOT, HostProgram, Program, has_gpu
 
 CASE = """
 set Problem = turing
@@ -140,6 +141,26 @@ end
             done = int(re.search(r"last good state: step (\d+)", error)[1])
             self.assertGreater(done, 200)
             self.assertEqual(self.checkpoints("sinks")[-1], done)
+
+    # fails if a GPU's loop leaves BDF3 to the general one, takes a wrong old solution, or gives a checkpoint too few of them
+    @unittest.skipUnless(has_gpu(), "no GPU here")
+    def test_third_order_on_a_gpu_is_that_of_the_host(self):
+        for domain in ("finite differences", "finite elements"):  # a grid and a mesh
+            settings = [f"Discretization/Method={domain}", "Time stepping/Scheme=BDF3", *CONTROLLED[:5], "Newton/Error fraction=0"]
+            _, host, _ = self.run_case("fused", "Linear solver/Backend=host", *settings)
+            fields = self.measures(host[-1])
+            for stopped in (False, True):
+                if stopped:
+                    self.run_case("fused", "Linear solver/Backend=cuda", *settings, "Time stepping/End time=0.07")
+                said = self.leopard(self.write("case.prm", CASE), "Linear solver/Backend=cuda", *settings, options=("--resume" if stopped else "--overwrite",))
+                self.assertIn("time loop: fused, ", said)
+                rows = self.statistics("case")[1]
+                for name, value in self.measures(rows[-1]).items():
+                    self.assertAlmostEqual(value, fields[name], delta=1e-4 if stopped else 1e-6, msg=f"{domain} {name}")  # a step ends at 0.07
+                if not stopped:
+                    self.assertEqual([row[0] for row in rows], [row[0] for row in host])
+                    for one, two in zip(rows, host):
+                        self.assertAlmostEqual(one[2], two[2], delta=1e-3 * two[2], msg=f"{domain} step {two[0]}")
 
     def test_fixed_steps_are_those_of_the_general_loop(self):
         for scheme in ("implicit Euler", "BDF2", "SBDF2"):

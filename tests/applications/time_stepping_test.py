@@ -275,7 +275,7 @@ class OutputTimes(Program):
     def test_they_change_no_step(self):
         for engine, settings in (("general", ["Linear solver/Method=direct"]), ("general", ["Linear solver/Method=direct", "Time stepping/Scheme=BDF3"]),
                                  ("general", ["Time stepping/Step control=asynchronous bound", "Linear solver/Method=direct"]), ("fused", []),
-                                 ("fused", ["Time stepping/Scheme=ETDRK4"])):
+                                 ("fused", ["Time stepping/Scheme=BDF3"]), ("fused", ["Time stepping/Scheme=ETDRK4"])):
             settings = ["Time stepping/Step control=error-controlled", f"Time stepping/Engine={engine}", *settings]
             _, steps = self.run_of(*settings)
             found, with_times = self.run_of(*settings, times=self.TIMES)
@@ -297,7 +297,7 @@ class OutputTimes(Program):
 
     # fails if a loop gives another one's solutions, or of another time
     def test_fields_there_are_as_accurate_as_the_steps(self):
-        for engine, scheme in (("general", "BDF2"), ("fused", "BDF2"), ("fused", "ETDRK4")):
+        for engine, scheme in (("general", "BDF2"), ("fused", "BDF2"), ("fused", "BDF3"), ("fused", "ETDRK4")):
             settings = [f"Time stepping/Engine={engine}", "Time stepping/Step control=error-controlled", f"Time stepping/Scheme={scheme}"]
             times = [0.005 * i for i in range(1, 20)]
             rough, fine = (self.fields_of(self.run_of(*settings, f"Time stepping/Error tolerance={tolerance}", times=times)[0]) for tolerance in ("1e-4", "1e-6"))

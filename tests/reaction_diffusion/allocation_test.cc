@@ -47,7 +47,7 @@ namespace leopard::reaction_diffusion
         StepperOptions options;
         options.stepping.linear_method    = method;
         options.stepping.error_controlled = false;
-        for (const Scheme scheme : schemes_on(options.backend))
+        for (const Scheme scheme : multistep_schemes())
           {
             options.stepping.scheme = scheme;
             expect_no_allocation(options, "fixed steps");

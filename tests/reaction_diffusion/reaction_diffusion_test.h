@@ -93,12 +93,40 @@ namespace leopard::reaction_diffusion
     return u;
   }
 
-  /** All schemes that the backend has, but for the exponential one, which has tests of its own. */
-  inline std::vector<Scheme> schemes_on(Backend backend)
+  /**
+   * A run that stops after 7 of 20 steps, and another one that has its solutions and goes on, end as one that does not
+   * stop.
+   */
+  template <typename Domain>
+  void expect_that_a_resumed_run_goes_on(const Domain &domain, const StepperOptions &options, const Vector &initial, double bound)
+  {
+    const int scheme = static_cast<int>(options.stepping.scheme);
+    Stepper   whole(domain, options), first(domain, options), second(domain, options);
+    whole.start(initial.data());
+    whole.advance(1., 20, 0.);
+    first.start(initial.data());
+    first.advance(1., 7, 0.);
+    const Stepper::State state = first.state();
+    std::vector<Vector>  solutions(state.step_sizes.size() + 1, Vector(initial.size()));
+    EXPECT_EQ(static_cast<int>(solutions.size()), levels_kept(options.stepping.scheme)) << "scheme " << scheme;
+    for (std::size_t l = 0; l < solutions.size(); ++l)
+      first.solution(solutions[l].data(), static_cast<int>(l));
+    second.resume(state, solutions);
+    second.advance(1., 13, 0.);
+    Vector a(initial.size()), b(initial.size());
+    whole.solution(a.data());
+    second.solution(b.data());
+    EXPECT_EQ(second.step_number(), 20) << "scheme " << scheme;
+    EXPECT_NEAR(second.time(), whole.time(), 1e-7 * whole.time()) << "scheme " << scheme;
+    EXPECT_LT(largest_difference(a, b), bound) << "scheme " << scheme;
+  }
+
+  /** All schemes but for the exponential one, which has tests of its own. */
+  inline std::vector<Scheme> multistep_schemes()
   {
     std::vector<Scheme> result;
     for (const auto &[scheme, name, meaning] : schemes)
-      if ((backend != Backend::cuda || runs_on_gpu(scheme)) && !is_exponential(scheme))
+      if (!is_exponential(scheme))
         result.push_back(scheme);
     return result;
   }

@@ -37,6 +37,7 @@ namespace leopard::reaction_diffusion
       return {with(unit_grid(33, 2), Scheme::bdf2, 1e-4, 30),
               with(box_grid(40, 31, 1), Scheme::implicit_euler, 2e-4, 20, false),
               with(unit_grid(33, 2), Scheme::bdf2, 1e-2, 5),
+              with(unit_grid(33, 2), Scheme::bdf3, 1e-3, 20),
               with(unit_grid(12, 3), Scheme::bdf2, 2e-3, 5),
               with(unit_grid(24, 2), Scheme::etdrk4, 1e-3, 20),
               with(box_grid(12, 10, 8), Scheme::etdrk4, 1e-3, 10)};

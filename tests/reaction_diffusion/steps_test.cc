@@ -88,7 +88,7 @@ namespace leopard::reaction_diffusion
 
   TEST_P(ReactionDiffusionSteps, ErrorEstimatesAreThoseOfTheirDefinition)
   {
-    for (const Scheme scheme : schemes_on(GetParam()))
+    for (const Scheme scheme : multistep_schemes())
       for (const bool persistent : {true, false})
         {
           const NodeGrid grid               = unit_grid(21, 2);

@@ -27,7 +27,7 @@ namespace leopard::reaction_diffusion
     const Triangles mesh(40, 0.3, 1);
     for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
       for (const int smallest_shared : {100, nobody})
-        for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2})
+        for (const Scheme scheme : multistep_schemes())
           {
             if (method == LinearMethod::sweeps && smallest_shared != nobody)
               continue;
@@ -67,13 +67,23 @@ namespace leopard::reaction_diffusion
     MeshLaplacian   with_coordinates = mesh.laplacian;
     for (const auto &[x, y] : mesh.nodes)
       with_coordinates.coordinates.insert(with_coordinates.coordinates.end(), {x, y});
-    StepperOptions options            = fixed_steps(GetParam(), Scheme::bdf2, 1e-5);
-    options.kinetics.gamma            = 300.;
-    options.growth                    = {GrowthLaw::exponential, 0.5, 2};
-    options.stepping.error_controlled = true;
-    options.stepping.error_tolerance  = 1e-4;
-    options.stepping.newton_tolerance = 1e-8;
-    compare(with_coordinates, owners_of(mesh, n_ranks(), false), 100, options, smooth_fields(mesh), 0.05, 1e-5, "error-controlled");
+    for (const Scheme scheme : {Scheme::bdf2, Scheme::bdf3})
+      {
+        StepperOptions options            = fixed_steps(GetParam(), scheme, 1e-5);
+        options.kinetics.gamma            = 300.;
+        options.growth                    = {GrowthLaw::exponential, 0.5, 2};
+        options.stepping.error_controlled = true;
+        options.stepping.error_tolerance  = 1e-4;
+        options.stepping.newton_tolerance = 1e-8;
+        compare(with_coordinates,
+                owners_of(mesh, n_ranks(), false),
+                100,
+                options,
+                smooth_fields(mesh),
+                0.05,
+                1e-5,
+                "error-controlled, scheme " + std::to_string(static_cast<int>(scheme)));
+      }
   }
 
   /**
@@ -268,26 +278,29 @@ namespace leopard::reaction_diffusion
   TEST_P(MeshRanksTest, GoesOnAfterAResume)
   {
     const Triangles      mesh(30, 0.2, 4);
-    const StepperOptions options = fixed_steps(GetParam(), Scheme::bdf2, 1e-3);
-    const SharedMesh     shared  = share(mesh.laplacian, owners_of(mesh, n_ranks(), false), 100, GetParam());
-    const MeshLaplacian &part    = shared.ranks != nullptr ? shared.part() : mesh.laplacian;
-    const Vector         mine    = shared.own(smooth_fields(mesh));
-    Stepper              first(part, options, shared.ranks), second(part, options, shared.ranks);
-    first.start(mine.data());
-    first.advance(0.01, 1000, 5e-4);
-    ASSERT_EQ(first.state().step_sizes.size(), 2u); // BDF2 and its error estimate need three solutions
-    std::vector<Vector> solutions(first.state().step_sizes.size() + 1, Vector(mine.size()));
-    for (std::size_t l = 0; l < solutions.size(); ++l)
-      first.solution(solutions[l].data(), static_cast<int>(l));
-    second.resume(first.state(), solutions);
-    Vector one(mine.size()), two(mine.size());
-    for (Stepper *stepper : {&first, &second})
-      EXPECT_EQ(stepper->advance(0.02, 1000, 5e-4), StopReason::time_reached);
-    first.solution(one.data());
-    second.solution(two.data());
-    EXPECT_LT(largest_difference(one, two), 1e-9);
-    EXPECT_EQ(first.step_number(), 20);
-    EXPECT_EQ(second.step_number(), 20);
+    const SharedMesh     shared = share(mesh.laplacian, owners_of(mesh, n_ranks(), false), 100, GetParam());
+    const MeshLaplacian &part   = shared.ranks != nullptr ? shared.part() : mesh.laplacian;
+    const Vector         mine   = shared.own(smooth_fields(mesh));
+    for (const Scheme scheme : {Scheme::bdf2, Scheme::bdf3})
+      {
+        const StepperOptions options = fixed_steps(GetParam(), scheme, 1e-3);
+        Stepper              first(part, options, shared.ranks), second(part, options, shared.ranks);
+        first.start(mine.data());
+        first.advance(0.01, 1000, 5e-4);
+        ASSERT_EQ(first.state().step_sizes.size(), scheme == Scheme::bdf2 ? 2u : 3u); // one solution more than the order is for the error estimate
+        std::vector<Vector> solutions(first.state().step_sizes.size() + 1, Vector(mine.size()));
+        for (std::size_t l = 0; l < solutions.size(); ++l)
+          first.solution(solutions[l].data(), static_cast<int>(l));
+        second.resume(first.state(), solutions);
+        Vector one(mine.size()), two(mine.size());
+        for (Stepper *stepper : {&first, &second})
+          EXPECT_EQ(stepper->advance(0.02, 1000, 5e-4), StopReason::time_reached);
+        first.solution(one.data());
+        second.solution(two.data());
+        EXPECT_LT(largest_difference(one, two), 1e-9) << "scheme " << static_cast<int>(scheme);
+        EXPECT_EQ(first.step_number(), 20);
+        EXPECT_EQ(second.step_number(), 20);
+      }
   }
 
   namespace

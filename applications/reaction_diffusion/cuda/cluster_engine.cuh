@@ -100,7 +100,7 @@ namespace leopard::reaction_diffusion
       view.pitch            = shape.pitch();
       view.cells            = shape.cells();
       view.local_iterations = options.local_iterations;
-      for (int s = 0; s < 4; ++s)
+      for (int s = 0; s < cluster_slots; ++s)
         view.slots[s] = slots[s].data();
       view.lower_x    = axes[0].lower.data();
       view.upper_x    = axes[0].upper.data();
@@ -155,7 +155,8 @@ namespace leopard::reaction_diffusion
         }
       if (shape.pairs > 4)
         return false;
-      shape.shared_bytes = (sizeof(ClusterState) + 15) / 16 * 16 + static_cast<std::size_t>(shape.cells()) * (4 * sizeof(double2) + sizeof(float2));
+      shape.shared_bytes =
+        (sizeof(ClusterState) + 15) / 16 * 16 + static_cast<std::size_t>(shape.cells()) * (cluster_slots * sizeof(double2) + sizeof(float2));
       const void *kernel = reinterpret_cast<const void *>(kernel_for(shape.pairs));
       if (shape.shared_bytes > device::allow_shared_memory(kernel))
         return false;
@@ -193,13 +194,13 @@ namespace leopard::reaction_diffusion
       LEOPARD_CHECK(cudaLaunchKernelEx(&configuration, kernel_for(shape.pairs), view, system));
     }
 
-    const StepperOptions                 options;
-    const KineticsOnDevice<Kinetics>     on_device;
-    const NodeSystem<Kinetics>           system;
-    const ClusterShape                   shape;
-    const long                           n;
-    std::vector<DeviceAxis>              axes;
-    std::array<device::Array<double>, 4> slots;
-    device::Array<Controller>            controller;
+    const StepperOptions                             options;
+    const KineticsOnDevice<Kinetics>                 on_device;
+    const NodeSystem<Kinetics>                       system;
+    const ClusterShape                               shape;
+    const long                                       n;
+    std::vector<DeviceAxis>                          axes;
+    std::array<device::Array<double>, cluster_slots> slots;
+    device::Array<Controller>                        controller;
   };
 } // namespace leopard::reaction_diffusion

@@ -14,12 +14,14 @@ namespace leopard::reaction_diffusion
   // Newton step: before u is updated, and for the sums. Thread 0 of every block runs the same Controller on the same
   // sums.
 
+  constexpr int cluster_slots = 4; ///< of schemes that keep three levels; a fifth would leave less room for nodes
+
   struct ClusterView
   {
     int           n_x, n_y, tiles_x, tiles_y;
     int           pitch, cells;                                                ///< of a tile with its margin: nodes a line, nodes in all
     int           local_iterations;                                            ///< sweeps between two writes to the neighbours
-    double       *slots[4];                                                    ///< device memory, field c of node i at c * n + i
+    double       *slots[cluster_slots];                                        ///< device memory, field c of node i at c * n + i
     const double *lower_x, *upper_x, *weight_x, *lower_y, *upper_y, *weight_y; ///< Axis
     Controller   *controller;                                                  ///< device memory: in and out
   };
@@ -139,7 +141,7 @@ namespace leopard::reaction_diffusion
       , tile(view, rank)
       , state(*reinterpret_cast<ClusterState *>(memory))
       , levels(reinterpret_cast<double2 *>(memory + (sizeof(ClusterState) + 15) / 16 * 16))
-      , d(reinterpret_cast<float2 *>(levels + 4 * static_cast<std::size_t>(view.cells)))
+      , d(reinterpret_cast<float2 *>(levels + cluster_slots * static_cast<std::size_t>(view.cells)))
     {
     }
 
@@ -197,7 +199,7 @@ namespace leopard::reaction_diffusion
         {
           const int  x = tile.x + i % v.pitch - 1, y = tile.y + i / v.pitch - 1;
           const bool exists = inside(x, y);
-          for (int s = 0; s < 4; ++s)
+          for (int s = 0; s < cluster_slots; ++s)
             levels[static_cast<std::size_t>(s) * v.cells + i] =
               exists ? make_double2(v.slots[s][y * v.n_x + x], v.slots[s][n + y * v.n_x + x]) : make_double2(0., 0.);
           d[i] = make_float2(0.f, 0.f);
@@ -209,7 +211,7 @@ namespace leopard::reaction_diffusion
       const int n = v.n_x * v.n_y;
       if (column.exists)
         for (int r = 0; r < 2 * n_pairs && column.y + r < tile.height; ++r)
-          for (int s = 0; s < 4; ++s)
+          for (int s = 0; s < cluster_slots; ++s)
             {
               const int     i     = (tile.y + column.y + r) * v.n_x + tile.x + column.x;
               const double2 value = levels[static_cast<std::size_t>(s) * v.cells + tile.cell(v, column.x, column.y + r)];

@@ -18,7 +18,7 @@ namespace leopard::reaction_diffusion
   class DeviceGrid : public TimeLoopKernels
   {
   public:
-    static constexpr int         n_fields   = 5; ///< with GraphState::spare
+    static constexpr bool        has_spare  = true; ///< GraphState::spare
     static constexpr const char *level_name = "grids";
 
     /** @param grid of all ranks, @param slabs_ null: one rank, @param noise_ null: none. */
@@ -32,6 +32,7 @@ namespace leopard::reaction_diffusion
       : slabs(slabs_)
       , noise(noise_)
       , system(system_)
+      , n_old(levels_kept(options.stepping.scheme))
       , flat(grid.is_flat())
       , own_grid(slabs != nullptr ? slabs->own_grid() : grid)
       , n(own_grid.n_nodes())
@@ -93,9 +94,9 @@ namespace leopard::reaction_diffusion
     {
       if (noise != nullptr)
         noise->set(stream, view.state, {n, 1, view.stride, nullptr});
-      evaluate_grid<Kinetics, true><<<sums.n_blocks, grid_threads, 0, stream>>>(view, system);
+      evaluate<true>(stream);
     }
-    void correct(cudaStream_t stream) override { evaluate_grid<Kinetics, false><<<sums.n_blocks, grid_threads, 0, stream>>>(view, system); }
+    void correct(cudaStream_t stream) override { evaluate<false>(stream); }
 
     /** Several ranks: no corrections. */
     void begin_sweeps(cudaStream_t stream) override
@@ -133,6 +134,16 @@ namespace leopard::reaction_diffusion
     }
 
   private:
+    /** As many levels as there are: where three are kept, the kernel has no registers for a fourth. */
+    template <bool predicting>
+    void evaluate(cudaStream_t stream) const
+    {
+      if (n_old == max_levels)
+        evaluate_grid<Kinetics, predicting, max_levels><<<sums.n_blocks, grid_threads, 0, stream>>>(view, system);
+      else
+        evaluate_grid<Kinetics, predicting, max_levels - 1><<<sums.n_blocks, grid_threads, 0, stream>>>(view, system);
+    }
+
     int         n_tiles() const { return view.tiles_x * view.tiles_y * view.tiles_z; }
     std::size_t padded_plane() const { return static_cast<std::size_t>(view.padded_x) * (flat ? 1 : view.padded_y); }
 
@@ -173,6 +184,7 @@ namespace leopard::reaction_diffusion
     GridSlabs *const                         slabs; ///< or null
     const DeviceNoise<2> *const              noise; ///< or null
     const NodeSystem<Kinetics>               system;
+    const int                                n_old; ///< old solutions that the scheme keeps
     const bool                               flat;
     const NodeGrid                           own_grid;
     const long                               n; ///< the rank's nodes

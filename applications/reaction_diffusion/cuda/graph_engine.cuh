@@ -8,9 +8,9 @@
 #include <applications/reaction_diffusion/kinetics/kinetics_on_device.h>
 #include <solvers/exchange/ranks.h>
 
-#include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace leopard::reaction_diffusion
 {
@@ -20,7 +20,7 @@ namespace leopard::reaction_diffusion
    * The time loop as a CUDA graph, on the nodes of a domain: a DeviceGrid or a DeviceMesh, whose kernels the graph
    * launches (TimeLoopKernels). Beside, a domain has
    *
-   *   n_fields, n_values(), first_value()          slots and what else of their kind; the size of one; its first value
+   *   has_spare, n_values(), first_value()         whether it uses GraphState::spare; a slot's size and first value
    *   set_values(slot, u), get_values(slot, u)     from and to the caller's array; the former says whether launches of
    *                                                cycles are no longer those that were recorded
    *   sums                                         BlockSums of its kernels
@@ -50,13 +50,14 @@ namespace leopard::reaction_diffusion
                state.data(),
                ranks_.get(),
                noise.get())
+      , fields(levels_kept(options.stepping.scheme) + 1 + (domain.has_spare ? 1 : 0))
     {
       GraphState initial{};
       for (std::size_t f = 0; f < fields.size(); ++f)
         {
           fields[f] = device::Array<double>(domain.n_values());
           LEOPARD_CHECK(cudaMemset(fields[f].data(), 0, fields[f].size() * sizeof(double)));
-          (f < 4 ? initial.slots[f] : initial.spare) = fields[f].data() + domain.first_value();
+          (domain.has_spare && f + 1 == fields.size() ? initial.spare : initial.slots[f]) = fields[f].data() + domain.first_value();
         }
       device::copy_to_device(state.data(), &initial, sizeof(GraphState));
       device::wait();
@@ -96,14 +97,14 @@ namespace leopard::reaction_diffusion
       return pointer;
     }
 
-    const std::shared_ptr<Ranks>                                  ranks; ///< or null
-    const int                                                     local_iterations;
-    const CycleType                                               cycle;
-    const KineticsOnDevice<Kinetics>                              on_device;
-    const device::Array<GraphState>                               state;
-    const std::unique_ptr<const DeviceNoise<N>>                   noise; ///< or null
-    Domain<Kinetics>                                              domain;
-    std::array<device::Array<double>, Domain<Kinetics>::n_fields> fields;
-    TimeLoopGraph                                                 loop;
+    const std::shared_ptr<Ranks>                ranks; ///< or null
+    const int                                   local_iterations;
+    const CycleType                             cycle;
+    const KineticsOnDevice<Kinetics>            on_device;
+    const device::Array<GraphState>             state;
+    const std::unique_ptr<const DeviceNoise<N>> noise; ///< or null
+    Domain<Kinetics>                            domain;
+    std::vector<device::Array<double>>          fields; ///< slots, and the spare one
+    TimeLoopGraph                               loop;
   };
 } // namespace leopard::reaction_diffusion

@@ -23,9 +23,9 @@ namespace leopard::reaction_diffusion
     Action     action;
     int        iterations_left; ///< global iterations of the linear solve under way
     int        first_iteration;
-    double    *slots[4]; ///< the controller's slots; field c of node i at c * stride + i
-    double    *newest;   ///< for exchanges of its ghosts: what has been evaluated; of a grid's slab with the plane below it
-    double    *spare;    ///< what the update of slot(-1) is written to; then the two change places; null: it is updated in place
+    double    *slots[max_levels + 1]; ///< the controller's slots, as many as it has; field c of node i at c * stride + i
+    double    *newest;                ///< for exchanges of its ghosts: what has been evaluated; of a grid's slab with the plane below it
+    double    *spare;                 ///< what the update of slot(-1) is written to; then the two change places; null: it is updated in place
   };
 
   struct GridView
@@ -72,12 +72,12 @@ namespace leopard::reaction_diffusion
   }
 
   /** The values that evaluate_grid() looks at: the prediction, or the solution plus its correction. */
-  template <bool predicting>
+  template <bool predicting, int n_levels>
   struct NewValues
   {
     const GridView &v;
-    const double   *level[3], *u;
-    double          prediction[3];
+    const double   *level[n_levels], *u;
+    double          prediction[n_levels];
 
     __device__ double2 at(int x, int y, int z) const
     {
@@ -85,7 +85,7 @@ namespace leopard::reaction_diffusion
       if constexpr (predicting)
         {
           double2 sum = make_double2(prediction[0] * level[0][i], prediction[0] * level[0][v.stride + i]);
-          for (int l = 1; l < 3; ++l)
+          for (int l = 1; l < n_levels; ++l)
             if (prediction[l] != 0.)
               sum = make_double2(sum.x + prediction[l] * level[l][i], sum.y + prediction[l] * level[l][v.stride + i]);
           return sum;
@@ -95,8 +95,11 @@ namespace leopard::reaction_diffusion
     }
   };
 
-  /** The new values, G there (as the sweeps want it), the relaxation matrices and the sums. Two fields. */
-  template <typename Kinetics, bool predicting>
+  /**
+   * The new values, G there (as the sweeps want it), the relaxation matrices and the sums. Two fields. @tparam n_levels
+   * old solutions that the scheme keeps.
+   */
+  template <typename Kinetics, bool predicting, int n_levels>
   __global__ void __launch_bounds__(grid_threads, 3)
     evaluate_grid(const __grid_constant__ GridView v, const __grid_constant__ NodeSystem<Kinetics> system)
   {
@@ -104,10 +107,10 @@ namespace leopard::reaction_diffusion
     const typename NodeSystem<Kinetics>::Scheme scheme(c);
     const long                                  stride = v.stride;
     double                                     *target = predicting ? v.state->slots[c.slot(-1)] : v.state->spare;
-    NewValues<predicting>                       values{v, {}, v.state->slots[c.slot(-1)], {}};
+    NewValues<predicting, n_levels>             values{v, {}, v.state->slots[c.slot(-1)], {}};
     if (blockIdx.x == 0 && threadIdx.x == 0)
       v.state->newest = target - v.ghosts;
-    for (int l = 0; l < 3; ++l)
+    for (int l = 0; l < n_levels; ++l)
       {
         values.level[l]      = v.state->slots[c.slot(l)];
         values.prediction[l] = scheme.prediction[l];
@@ -141,15 +144,19 @@ namespace leopard::reaction_diffusion
           }
         const int    i    = (z * v.n[1] + y) * v.n[0] + x;
         const double u[2] = {here.x, here.y}, u_n[2] = {values.level[0][i], values.level[0][stride + i]};
-        double       u_o[2] = {0., 0.}, u_p[2] = {0., 0.}, g[2], block_here[4], m[4];
+        double       u_o[2] = {0., 0.}, older[n_levels - 2][2] = {}, g[2], block_here[4], m[4];
         if (scheme.history[1] != 0. || scheme.prediction[1] != 0.)
           for (int s = 0; s < 2; ++s)
             u_o[s] = values.level[1][s * stride + i];
-        if (scheme.prediction[2] != 0. && !predicting)
-          for (int s = 0; s < 2; ++s)
-            u_p[s] = values.level[2][s * stride + i];
-        const double *const old[3] = {u_n, u_o, u_p};
-        system.residual(scheme, u, old, laplace, NodeRow{diagonal, node_weight, 0., i}, g, block_here, sums);
+        const double *levels[n_levels] = {u_n, u_o}; // arrays apart, as kinetics that are tapes have those that they read in memory
+        for (int l = 2; l < n_levels; ++l)
+          {
+            levels[l] = older[l - 2];
+            if ((l < n_levels - 1 && scheme.history[l] != 0.) || (!predicting && scheme.prediction[l] != 0.))
+              for (int s = 0; s < 2; ++s)
+                older[l - 2][s] = values.level[l][s * stride + i];
+          }
+        system.residual(scheme, u, levels, laplace, NodeRow{diagonal, node_weight, 0., i}, g, block_here, sums);
         system.inverse(block_here, m);
         target[i]          = u[0];
         target[stride + i] = u[1];

@@ -28,7 +28,7 @@ namespace leopard::reaction_diffusion
       static constexpr int N = Kinetics::n_species;
 
     public:
-      static constexpr int         n_fields   = 4;
+      static constexpr bool        has_spare  = false;
       static constexpr const char *level_name = "levels";
 
       /** @param meshes as make_levels() makes them. @param ranks null: one rank. @param noise_ null: none. */
@@ -41,6 +41,7 @@ namespace leopard::reaction_diffusion
                  const DeviceNoise<N>         *noise_)
         : system(system_)
         , noise(noise_)
+        , n_old(levels_kept(options.stepping.scheme))
         , local_iterations(options.local_iterations)
         , cycle_type(options.cycle)
         , levels(make_device_levels(meshes, state, ranks))
@@ -94,17 +95,9 @@ namespace leopard::reaction_diffusion
       {
         if (noise != nullptr)
           noise->set(stream, view.state, {view.n, N, 1, view.row});
-        update_mesh<Kinetics, true><<<n_parts, grid_threads, 0, stream>>>(view);
-        fine.ghosts.update_at(&view.state->newest);
-        evaluate_mesh<Kinetics><<<n_parts, mesh_threads, 0, stream>>>(view, system);
+        evaluate<true>(stream);
       }
-
-      void correct(cudaStream_t stream) override
-      {
-        update_mesh<Kinetics, false><<<n_parts, grid_threads, 0, stream>>>(view);
-        fine.ghosts.update_at(&view.state->newest);
-        evaluate_mesh<Kinetics><<<n_parts, mesh_threads, 0, stream>>>(view, system);
-      }
+      void correct(cudaStream_t stream) override { evaluate<false>(stream); }
 
       void begin_sweeps(cudaStream_t stream) override { LEOPARD_CHECK(cudaMemsetAsync(view.d, 0, fine.n_values * sizeof(float), stream)); }
 
@@ -137,6 +130,24 @@ namespace leopard::reaction_diffusion
       void end_action(cudaStream_t stream) override { sums.gather(stream); }
 
     private:
+      /** As many levels as there are: where three are kept, kernels have no registers for a fourth. */
+      template <bool predicting>
+      void evaluate(cudaStream_t stream) const
+      {
+        if (n_old == max_levels)
+          evaluate_with<predicting, max_levels>(stream);
+        else
+          evaluate_with<predicting, max_levels - 1>(stream);
+      }
+
+      template <bool predicting, int n>
+      void evaluate_with(cudaStream_t stream) const
+      {
+        update_mesh<Kinetics, predicting, n><<<n_parts, grid_threads, 0, stream>>>(view);
+        fine.ghosts.update_at(&view.state->newest);
+        evaluate_mesh<Kinetics, n><<<n_parts, mesh_threads, 0, stream>>>(view, system);
+      }
+
       /** Where the caller's arrays have an entry: field by field. */
       std::size_t place_of(std::size_t entry) const { return entry % N * static_cast<std::size_t>(view.n) + fine.rows.old_node[entry / N]; }
 
@@ -272,6 +283,7 @@ namespace leopard::reaction_diffusion
 
       const NodeSystem<Kinetics>                system;
       const DeviceNoise<N> *const               noise; ///< or null
+      const int                                 n_old; ///< old solutions that the scheme keeps
       const int                                 local_iterations;
       const CycleType                           cycle_type;
       const std::vector<std::unique_ptr<Level>> levels;

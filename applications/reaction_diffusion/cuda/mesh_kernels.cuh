@@ -72,14 +72,19 @@ namespace leopard::reaction_diffusion
     __device__ int  number(int e) const { return entry + e * stride; }
   };
 
-  /** The new values: the prediction, or the present ones with their corrections. */
-  template <typename Kinetics, bool predicting>
+  /**
+   * The new values: the prediction, or the present ones with their corrections. @tparam n_levels old solutions that the
+   * scheme keeps.
+   */
+  template <typename Kinetics, bool predicting, int n_levels>
   __global__ void __launch_bounds__(grid_threads) update_mesh(const __grid_constant__ MeshView v)
   {
     const Controller                           &c = v.state->controller;
     const typename NodeSystem<Kinetics>::Scheme scheme(c);
-    double                                     *u      = v.state->slots[c.slot(-1)];
-    const double *const                         old[3] = {v.state->slots[c.slot(0)], v.state->slots[c.slot(1)], v.state->slots[c.slot(2)]};
+    double                                     *u = v.state->slots[c.slot(-1)];
+    const double                               *old[n_levels];
+    for (int l = 0; l < n_levels; ++l)
+      old[l] = v.state->slots[c.slot(l)];
     if (blockIdx.x == 0 && threadIdx.x == 0)
       v.state->newest = u;
     for (int e = blockIdx.x * grid_threads + threadIdx.x; e < Kinetics::n_species * v.n; e += gridDim.x * grid_threads)
@@ -109,8 +114,8 @@ namespace leopard::reaction_diffusion
       }
   }
 
-  /** G at the new values, the Jacobian's blocks, their relaxation matrices, and the sums. */
-  template <typename Kinetics>
+  /** G at the new values, the Jacobian's blocks, their relaxation matrices, and the sums. @tparam n_levels as above. */
+  template <typename Kinetics, int n_levels>
   __global__ void __launch_bounds__(mesh_threads)
     evaluate_mesh(const __grid_constant__ MeshView v, const __grid_constant__ NodeSystem<Kinetics> system)
   {
@@ -118,8 +123,8 @@ namespace leopard::reaction_diffusion
     const Controller                           &c = v.state->controller;
     const typename NodeSystem<Kinetics>::Scheme scheme(c);
     const double                               *u = v.state->slots[c.slot(-1)];
-    const double                               *level[3];
-    for (int l = 0; l < 3; ++l)
+    const double                               *level[n_levels];
+    for (int l = 0; l < n_levels; ++l)
       level[l] = v.state->slots[c.slot(l)];
     Sums sums;
     for (int block = blockIdx.x; block < v.n_blocks; block += gridDim.x)
@@ -138,8 +143,10 @@ namespace leopard::reaction_diffusion
             for (int s = 0; s < N; ++s)
               laplace[s] += w * (u_j[s] - here[s]);
           }
-        const NodeRow       row    = v.row[node.i];
-        const double *const old[3] = {level[0] + first, level[1] + first, level[2] + first};
+        const NodeRow row = v.row[node.i];
+        const double *old[n_levels];
+        for (int l = 0; l < n_levels; ++l)
+          old[l] = level[l] + first;
         system.residual(scheme, here, old, laplace, row, g, jacobian, sums);
         for (int s = 0; s < N; ++s)
           v.rhs[first + s] = static_cast<float>(-g[s]);

@@ -30,9 +30,7 @@ namespace leopard::reaction_diffusion
     {Scheme::bdf2, "BDF2", "order 2"},
     {Scheme::bdf3,
      "BDF3",
-     "order 3, for error-controlled steps, the first of which are of lower order, and on GPUs for 'Engine' = general; it takes fewer steps, the more "
-     "so the "
-     "smaller the tolerance is"},
+     "order 3, for error-controlled steps, the first of which are of lower order; it takes fewer steps, the more so the smaller the tolerance is"},
     {Scheme::imex_bdf2,
      "SBDF2",
      "order 2, diffusion as in BDF2, the reaction explicit, so that a step is one linear solve with a constant matrix instead of Newton's method"},
@@ -71,15 +69,6 @@ namespace leopard::reaction_diffusion
   LEOPARD_HOST_DEVICE inline int levels_kept(Scheme scheme)
   {
     return is_exponential(scheme) ? 2 : order_of(scheme) == 3 ? 4 : 3;
-  }
-
-  /**
-   * Whether the time loop on GPUs does it: fields have four slots there, one for each level kept and one for the new
-   * one.
-   */
-  inline bool runs_on_gpu(Scheme scheme)
-  {
-    return levels_kept(scheme) <= 3;
   }
 
   /**
