@@ -34,7 +34,7 @@ namespace
     double                   factor = 0.1, tolerance = 0., step = 1e-6, newton = 1e-8, floor = 1e-12, fraction = 0.01, omega = 1.;
     int                      threads = 0, local = 1, dimension = 2, max_sweeps = 400;
     long                     steps    = std::numeric_limits<long>::max();
-    bool                     launches = false;
+    bool                     launches = false, staged = false;
     int                      runs = 0, at_a_time = 1, beside = 0;
   };
 
@@ -136,7 +136,7 @@ namespace
     const NodeGrid       grid    = grid_of(s, n);
     const StepperOptions options = stepper_options(s, grid.spacing[0]);
     std::string          why_not;
-    const auto           slabs = make_grid_slabs(grid, options.backend, MPI_COMM_WORLD, why_not);
+    const auto           slabs = make_grid_slabs(grid, options.backend, MPI_COMM_WORLD, why_not, s.staged);
     if (!why_not.empty())
       throw InvalidInput(why_not + "\n  expected: fewer ranks");
     const bool          talks = rank_in(MPI_COMM_WORLD) == 0;
@@ -266,6 +266,7 @@ int main(int argc, char **argv)
   app.add_option("--output", s.output, "write fields to OUTPUT_TIME.f64");
   app.add_option("--reference", s.reference, "print the difference from the fields REFERENCE_TIME.f64");
   app.add_flag("--launches", s.launches, "cuda: no persistent kernel");
+  app.add_flag("--staged", s.staged, "cuda, several ranks: values travel by messages, as between hosts");
   app.add_option("--runs", s.runs, "so many runs to the last time, in threads, instead of one with figures")->check(CLI::NonNegativeNumber);
   app.add_option("--at-a-time", s.at_a_time, "of these, side by side")->check(CLI::PositiveNumber);
   app.add_option("--beside", s.beside, "what the library is told of that; 0: the truth")->check(CLI::NonNegativeNumber);

@@ -9,7 +9,7 @@
 namespace leopard
 {
   std::shared_ptr<reaction_diffusion::GridSlabs>
-  make_grid_slabs(const reaction_diffusion::NodeGrid &grid, Backend backend, MPI_Comm comm, std::string &why_not)
+  make_grid_slabs(const reaction_diffusion::NodeGrid &grid, Backend backend, MPI_Comm comm, std::string &why_not, bool staged)
   {
     using reaction_diffusion::GridSlabs;
     const int n_ranks = size_of(comm);
@@ -20,12 +20,7 @@ namespace leopard
     for (const int n : grid.n)
       n_coarse *= n / 2 + 1;
     const long                 largest_sums = static_cast<long>(std::max(reaction_diffusion::Sums::n, reaction_diffusion::max_directions)) * n_ranks;
-    std::shared_ptr<Transport> transport    = make_transport(comm, backend, false, std::max(n_coarse, largest_sums));
-    if (backend == Backend::cuda && !transport->is_queued())
-      {
-        why_not = "values would travel by " + transport->description();
-        return nullptr;
-      }
+    std::shared_ptr<Transport> transport    = make_transport(comm, backend, staged, std::max(n_coarse, largest_sums));
     return std::make_shared<GridSlabs>(grid, rank_in(comm), n_ranks, backend, std::move(transport));
   }
 } // namespace leopard

@@ -23,7 +23,7 @@ namespace leopard
   }
 
   std::shared_ptr<MeshRanks>
-  make_mesh_ranks(MeshLaplacian mesh, bool with_coarser, int smallest_shared, Backend backend, MPI_Comm comm, std::string &why_not)
+  make_mesh_ranks(MeshLaplacian mesh, bool with_coarser, int smallest_shared, Backend backend, MPI_Comm comm, std::string &why_not, bool staged)
   {
     why_not                       = "";
     const std::vector<int> counts = own_range(mesh.n_nodes(), comm).counts();
@@ -35,14 +35,9 @@ namespace leopard
       return nullptr;
     // all that goes to all ranks by gather()
     const long                 largest_sums = static_cast<long>(std::max(Sums::n, mesh_directions)) * n_ranks;
-    std::shared_ptr<Transport> transport    = make_transport(comm, backend, false, largest_sums);
-    if (backend == Backend::cuda && !transport->is_queued())
-      {
-        why_not = "values would travel by " + transport->description();
-        return nullptr;
-      }
-    std::vector<MeshLevel> levels     = make_distributed_levels(std::move(mesh), with_coarser, smallest_shared, comm);
-    double                 largest[2] = {levels[0].mesh.largest_row(), levels[0].mesh.largest_excess()};
+    std::shared_ptr<Transport> transport    = make_transport(comm, backend, staged, largest_sums);
+    std::vector<MeshLevel>     levels       = make_distributed_levels(std::move(mesh), with_coarser, smallest_shared, comm);
+    double                     largest[2]   = {levels[0].mesh.largest_row(), levels[0].mesh.largest_excess()};
     MPI_Allreduce(MPI_IN_PLACE, largest, 2, MPI_DOUBLE, MPI_MAX, comm);
     const auto gather = [comm](const std::vector<double> &own) { return gathered(own, comm); };
     return std::make_shared<MeshRanks>(std::move(levels), with_coarser, largest[0], largest[1], rank_in(comm), n_ranks, std::move(transport), gather);

@@ -224,6 +224,15 @@ namespace leopard::entry_rows
       return first(of_async_alone(r, entry), if_(r.parameters.linear_solver.n_gpus == 1, is(r, "Linear solver/GPUs")));
     }
 
+    std::string of_gpu_exchange_in_time(const Run &r, const std::string &entry)
+    {
+      const std::string &backend = r.parameters.linear_solver.backend;
+      return first(of_steps(r, entry),
+                   if_(!r.fused, "the time loop is the general one"),
+                   if_(backend != "cuda" && backend != "automatic", "the backend is " + backend),
+                   if_(r.n_ranks == 1, "there is one rank"));
+    }
+
     std::string of_seed(const Run &r, const std::string &entry)
     {
       const LinearSolverParameters &solver  = r.parameters.linear_solver;
@@ -441,6 +450,7 @@ namespace leopard::entry_rows
       {"Time stepping/Smallest step", effect, free, of_error_control},
       {"Time stepping/Largest step", effect, free, of_variable_steps},
       {"Time stepping/End time", further, free, of_steps},
+      {"Time stepping/GPU exchange", free, free, of_gpu_exchange_in_time},
       {"Time stepping/Estimate error", free, free, of_run_in_time},
       {"Verification/Refinements", fixed, further, of_verification},
       {"Verification/Refine", fixed, fixed, of_refined},

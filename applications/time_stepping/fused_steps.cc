@@ -170,9 +170,17 @@ namespace leopard
       return Stepper(domain.grid, options, domain.slabs);
     }
 
+    bool by_messages(const TimeParameters &time)
+    {
+      return time.gpu_exchange == "messages";
+    }
+
+    /** Of ranks on several hosts no kernel waits for another one. */
     std::string why_not_on_these_devices(const TimeParameters &time, const LinearSolverParameters &linear)
     {
-      return time.engine != "fused" && share_a_gpu(linear.gpus) ? "ranks share a GPU, and would wait for one another there" : "";
+      return time.engine != "fused" && !by_messages(time) && on_one_machine(linear.gpus) && share_a_gpu(linear.gpus)
+               ? "ranks share a GPU, and would wait for one another there without 'Time stepping/GPU exchange' = messages"
+               : "";
     }
 
     /** Numbers of nodes: those of the scalar degrees of freedom, without what all ranks leave out. Collective. */
@@ -307,7 +315,7 @@ namespace leopard
     Domain domain;
     domain.grid     = grid.grid;
     domain.nodes    = grid.nodes;
-    domain.slabs    = make_grid_slabs(grid.grid, backend_of(linear), comm, why_not);
+    domain.slabs    = make_grid_slabs(grid.grid, backend_of(linear), comm, why_not, by_messages(time));
     domain.unknowns = grid.unknowns;
     domain.own_nodes.resize(domain.slabs != nullptr ? domain.slabs->own_grid().n_nodes() : grid.grid.n_nodes());
     const dealii::types::global_dof_index plane = grid.grid.n_nodes() / grid.grid.n[grid.grid.is_flat() ? 1 : 2];
@@ -375,7 +383,7 @@ namespace leopard
       {
         const Backend backend      = backend_of(linear);
         const bool    with_coarser = time.stepping.linear_method != LinearMethod::sweeps;
-        domain.mesh_ranks          = make_mesh_ranks(std::move(mesh), with_coarser, smallest_shared_level(backend), backend, comm, why_not);
+        domain.mesh_ranks = make_mesh_ranks(std::move(mesh), with_coarser, smallest_shared_level(backend), backend, comm, why_not, by_messages(time));
         if (domain.mesh_ranks != nullptr)
           domain.mesh = {domain.mesh_ranks, &domain.mesh_ranks->levels.front().mesh};
       }

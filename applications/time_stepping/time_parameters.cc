@@ -57,6 +57,13 @@ namespace leopard
       "its own; finite differences on a rectangle or a box, and every other mesh with a lumped mass matrix and no hanging nodes, on any number of "
       "ranks, one a GPU (doc/time_stepping.md); "
       "general: everything else; automatic: fused where it can. The log says which and why.");
+    prm.declare_entry(
+      "GPU exchange",
+      "automatic",
+      Selection("automatic|messages"),
+      "Several ranks with a GPU, fused time loop: how they get one another's values. automatic: kernels write them into the other GPU's "
+      "memory, where all ranks are on one host whose GPUs can do that, by MPI messages otherwise; messages: in any case, as between "
+      "hosts, also where ranks share a GPU (doc/scaling.md).");
     prm.declare_entry("Blow-up factor",
                       "1e8",
                       Double(1.),
@@ -87,6 +94,7 @@ namespace leopard
     estimate_error            = prm.get_bool("Estimate error");
     negative_values           = prm.get("Negative values");
     engine                    = prm.get("Engine");
+    gpu_exchange              = prm.get("GPU exchange");
     blow_up_factor            = prm.get_double("Blow-up factor");
     stepping.scheme           = reaction_diffusion::find_scheme(scheme);
     stepping.error_controlled = step_control == "error-controlled";

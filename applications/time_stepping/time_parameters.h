@@ -23,8 +23,9 @@ namespace leopard
     double                              end_time        = 1.;
     std::string                         negative_values = "ignore";
     std::string                         engine          = "automatic";
-    bool                                estimate_error  = false; ///< at the end, by a second run; see TimeErrorEstimate
-    double                              blow_up_factor  = 1e8;   ///< of the largest |u| against that at the start (or 1, if that is larger)
+    std::string                         gpu_exchange    = "automatic"; ///< of the fused time loop on several ranks
+    bool                                estimate_error  = false;       ///< at the end, by a second run; see TimeErrorEstimate
+    double                              blow_up_factor  = 1e8;         ///< of the largest |u| against that at the start (or 1, if that is larger)
 
     void declare(dealii::ParameterHandler &prm);
     void read(dealii::ParameterHandler &prm);

@@ -353,6 +353,7 @@ namespace leopard
                                                                              {"Time stepping/Steady tolerance", {"1e9"}},
                                                                              {"Time stepping/Negative values", {"stop"}},
                                                                              {"Time stepping/Engine", {"general", "fused"}},
+                                                                             {"Time stepping/GPU exchange", {"messages"}},
                                                                              {"Time stepping/Blow-up factor", {"1e7"}},
                                                                              {"Verification/Refinements", {"1"}},
                                                                              {"Verification/Refine", {"time"}},

@@ -465,6 +465,15 @@ class FusedTimeLoopOnRanks(HostProgram):
                 for name, value in one.items():
                     self.assertAlmostEqual(value, two[name], delta=delta, msg=f"{name}, {ranks} ranks, {settings}")
 
+    def test_the_way_between_gpus_is_of_gpus(self):
+        """Ranks on a host talk by messages; the entry is named, and changes nothing."""
+        for ranks, engine in ((1, "fused"), (2, "fused"), (2, "general")):
+            said = self.leopard(self.write("case.prm", CASE), *FIXED[:2], "Time stepping/End time=1e-3", "Time stepping/GPU exchange=messages", f"Time stepping/Engine={engine}", ranks=ranks)
+            why = "the backend is host" if engine == "fused" else "the time loop is the general one"
+            self.assertIn(f"not used: 'Time stepping/GPU exchange' ({why})", said)
+            if (ranks, engine) == (2, "fused"):
+                self.assertIn("time loop: fused, 2 ranks (MPI messages), each ", said)
+
     def test_too_many_ranks(self):
         said = self.leopard(self.write("case.prm", CASE), "Mesh/Cells=32, 4", *FIXED[:2], "Time stepping/End time=1e-3", ranks=3)
         self.assertIn("time loop: general, since the fused one cannot be used: the grid has 5 nodes in y, too few for 3 ranks with at least 2 each", said)

@@ -105,6 +105,19 @@ class SeveralGpus(Program):
         self.assertIn("warning: ranks share a GPU", self.check(*shared, "Linear solver/Wait for ghosts=false", ranks=2))
         self.assertIn("general, since the fused one cannot be used: ranks share a GPU", self.leopard(TINY, *shared, ranks=2))
 
+    @unittest.skipIf(n_gpus() == 0, "no GPU here")
+    def test_time_steps_by_messages(self):
+        """As between hosts: with them the fused time loop ends with the fields that one GPU finds, also of ranks that share it."""
+        for settings in (["Discretization/Method=finite differences"], ["Discretization/Method=finite elements"]):
+            ends = {}
+            for ranks in (1, 2):
+                said = self.leopard(TINY, "Linear solver/Backend=cuda", "Mesh/Global refinements=6", "Time stepping/GPU exchange=messages", *settings, ranks=ranks)
+                self.assertIn("time loop: fused, " + ("2 ranks (MPI messages, staged through host memory (as asked for)), each " if ranks > 1 else ""), said)
+                self.assertEqual("not used: 'Time stepping/GPU exchange' (there is one rank)" in said, ranks == 1, said)
+                ends[ranks] = [self.column("tiny_turing", f"{measure} of u")[-1] for measure in ("minimum", "maximum", "mean")]
+            for one, two in zip(ends[1], ends[2]):
+                self.assertAlmostEqual(one, two, delta=1e-5)
+
     @unittest.skipIf(n_gpus() < 2, "needs two GPUs")
     def test_ranks_that_see_a_gpu_each(self):
         """As batch systems start them: each counts from 0, and none shares."""

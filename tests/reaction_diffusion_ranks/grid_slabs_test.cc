@@ -2,6 +2,7 @@
 // The time loop of reaction-diffusion systems with its grid shared out over ranks, against the same on one.
 #include "../reaction_diffusion/noise_on.h"
 #include "../solvers_distributed/ranks_test.h"
+#include "way.h"
 
 #include <applications/reaction_diffusion_mpi/make_grid_slabs.h>
 #include <solvers/base/errors.h>
@@ -44,13 +45,13 @@ namespace leopard::reaction_diffusion
       return part;
     }
 
-    class GridSlabsTest : public BackendTest
+    class GridSlabsTest : public WayTest
     {
     protected:
       std::shared_ptr<GridSlabs> slabs_for(const NodeGrid &grid)
       {
         std::string why_not;
-        auto        slabs = make_grid_slabs(grid, GetParam(), MPI_COMM_WORLD, why_not);
+        auto        slabs = make_grid_slabs(grid, backend(), MPI_COMM_WORLD, why_not, GetParam().staged);
         EXPECT_EQ(why_not, "");
         EXPECT_EQ(slabs == nullptr, n_ranks() == 1);
         if (slabs != nullptr)
@@ -61,7 +62,7 @@ namespace leopard::reaction_diffusion
       /** Steps on all ranks and on one alone. */
       void compare(const NodeGrid &grid, StepperOptions options, const Vector &initial, double time, double bound, const std::string &what)
       {
-        options.backend   = GetParam();
+        options.backend   = backend();
         options.n_threads = 2;
         const auto slabs  = slabs_for(grid);
         if (slabs == nullptr)
@@ -95,7 +96,7 @@ namespace leopard::reaction_diffusion
         EXPECT_LE(static_cast<double>(stepper.totals().cycles), 2. * static_cast<double>(whole_totals.cycles) + 4.) << what;
       }
     };
-    INSTANTIATE_TEST_SUITE_P(Backends, GridSlabsTest, testing::Values(Backend::host, Backend::cuda), backend_name);
+    INSTANTIATE_TEST_SUITE_P(Ways, GridSlabsTest, all_ways, name_of_way);
   } // namespace
 
   TEST_P(GridSlabsTest, FixedStepsAreThoseOfOneRank)
@@ -108,7 +109,7 @@ namespace leopard::reaction_diffusion
             for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
               {
                 const NodeGrid grid            = grid_of(n);
-                StepperOptions options         = fixed_steps(GetParam(), scheme, 2e-4);
+                StepperOptions options         = fixed_steps(backend(), scheme, 2e-4);
                 options.stepping.linear_method = method;
                 options.stepping.newton_floor  = 1e-13;
                 options.local_iterations       = local_iterations;
@@ -132,7 +133,7 @@ namespace leopard::reaction_diffusion
       for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
         {
           const NodeGrid grid            = grid_of(n);
-          StepperOptions options         = fixed_steps(GetParam(), Scheme::implicit_euler, 2e-4);
+          StepperOptions options         = fixed_steps(backend(), Scheme::implicit_euler, 2e-4);
           options.stepping.linear_method = method;
           options.stepping.newton_floor  = 1e-13;
           options.noise                  = multiplicative_noise(noise_on(grid, {}));
@@ -148,7 +149,7 @@ namespace leopard::reaction_diffusion
         const NodeGrid grid = grid_of(n);
         for (const Scheme scheme : {Scheme::bdf2, Scheme::bdf3})
           {
-            StepperOptions options            = fixed_steps(GetParam(), scheme, 1e-5);
+            StepperOptions options            = fixed_steps(backend(), scheme, 1e-5);
             options.kinetics.gamma            = 300.;
             options.stepping.error_controlled = true;
             options.stepping.error_tolerance  = 1e-4;
@@ -166,7 +167,7 @@ namespace leopard::reaction_diffusion
   TEST_P(GridSlabsTest, StepsAtTheAsynchronousBoundAreThoseOfOneRank)
   {
     const NodeGrid grid               = grid_of({40, 130, 1});
-    StepperOptions options            = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);
+    StepperOptions options            = fixed_steps(backend(), Scheme::bdf2, 1e-4);
     options.stepping.bound_fraction   = 0.9;
     options.stepping.error_controlled = false;
     options.stepping.step_size        = 1e-3;
@@ -195,7 +196,7 @@ namespace leopard::reaction_diffusion
     const Vector   initial = smooth_fields(grid), mine = slabs != nullptr ? own_part(*slabs, initial) : initial;
     for (const Scheme scheme : {Scheme::bdf2, Scheme::bdf3})
       {
-        const StepperOptions options = fixed_steps(GetParam(), scheme, 1e-4);
+        const StepperOptions options = fixed_steps(backend(), scheme, 1e-4);
         Stepper              whole(grid, options, slabs);
         whole.start(mine.data());
         whole.advance(1e-3, 1000, 5e-5);
@@ -215,6 +216,18 @@ namespace leopard::reaction_diffusion
         EXPECT_EQ(whole.step_number(), 20);
         EXPECT_EQ(second.step_number(), 20);
       }
+  }
+
+  /** A graph where kernels bring values, and the host's loop where messages do. */
+  TEST_P(GridSlabsTest, WhoFollowsTheLoopIsSaid)
+  {
+    const NodeGrid grid  = grid_of({34, 132, 1});
+    const auto     slabs = slabs_for(grid);
+    if (slabs == nullptr || backend() != Backend::cuda)
+      GTEST_SKIP() << "one rank, or no GPU is asked for";
+    const std::string said = Stepper(grid, fixed_steps(backend(), Scheme::bdf2, 1e-4), slabs).description();
+    EXPECT_NE(said.find(GetParam().staged ? "MPI messages, staged through host memory (as asked for)" : "kernels write"), std::string::npos) << said;
+    EXPECT_NE(said.find(GetParam().staged ? "followed by the host" : "a CUDA graph"), std::string::npos) << said;
   }
 
   TEST(GridSlabs, ShareOutCoarserGridsToTheOwnersOfTheirPlanes)
@@ -313,7 +326,7 @@ namespace leopard::reaction_diffusion
     const auto     slabs = slabs_for(grid);
     for (int culprit = 0; slabs != nullptr && culprit < n_ranks(); ++culprit)
       {
-        const StepperOptions good = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);
+        const StepperOptions good = fixed_steps(backend(), Scheme::bdf2, 1e-4);
         StepperOptions       bad  = good;
         bad.local_iterations      = -7 - culprit;
         std::string said;

@@ -14,7 +14,7 @@ namespace leopard::reaction_diffusion
     class MeshRanksByNode : public MeshRanksTest
     {
     };
-    INSTANTIATE_TEST_SUITE_P(Backends, MeshRanksByNode, testing::Values(Backend::host, Backend::cuda), backend_name);
+    INSTANTIATE_TEST_SUITE_P(Ways, MeshRanksByNode, all_ways, name_of_way);
   } // namespace
 
   /** A reaction with values by node, which coarser levels need as well, shared or whole on every rank. */
@@ -37,7 +37,7 @@ namespace leopard::reaction_diffusion
             {
               if (method == LinearMethod::sweeps && smallest_shared != nobody)
                 continue;
-              StepperOptions options = fixed_steps(GetParam(), scheme, method == LinearMethod::sweeps || scheme != Scheme::bdf2 ? 1e-5 : 3e-3);
+              StepperOptions options = fixed_steps(backend(), scheme, method == LinearMethod::sweeps || scheme != Scheme::bdf2 ? 1e-5 : 3e-3);
               options.kinetics       = {"expressions", {}, 1., w.tape};
               options.kinetics.n_further_inputs = 3;
               options.kinetics.by_node          = std::make_shared<const Vector>(values);
@@ -77,7 +77,7 @@ namespace leopard::reaction_diffusion
       for (const int smallest_shared : {100, nobody})
         for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2})
           {
-            StepperOptions options         = fixed_steps(GetParam(), scheme, method == LinearMethod::sweeps ? 1e-4 : 3e-3);
+            StepperOptions options         = fixed_steps(backend(), scheme, method == LinearMethod::sweeps ? 1e-4 : 3e-3);
             options.stepping.linear_method = method;
             options.stepping.newton_floor  = 1e-13;
             if (method == LinearMethod::sweeps && smallest_shared != nobody)
@@ -103,7 +103,7 @@ namespace leopard::reaction_diffusion
     for (const bool scattered : {false, true})
       for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
         {
-          StepperOptions options         = fixed_steps(GetParam(), Scheme::implicit_euler, method == LinearMethod::sweeps ? 1e-4 : 3e-3);
+          StepperOptions options         = fixed_steps(backend(), Scheme::implicit_euler, method == LinearMethod::sweeps ? 1e-4 : 3e-3);
           options.stepping.linear_method = method;
           options.stepping.newton_floor  = 1e-13;
           options.noise                  = multiplicative_noise(noise_on(with_coordinates, constant_strengths(2, {0.1, 0.1})));

@@ -18,7 +18,7 @@ namespace leopard::reaction_diffusion
 {
   namespace
   {
-    INSTANTIATE_TEST_SUITE_P(Backends, MeshRanksTest, testing::Values(Backend::host, Backend::cuda), backend_name);
+    INSTANTIATE_TEST_SUITE_P(Ways, MeshRanksTest, all_ways, name_of_way);
   } // namespace
 
   /** Coarser levels shared, or whole on every rank. */
@@ -32,7 +32,7 @@ namespace leopard::reaction_diffusion
             if (method == LinearMethod::sweeps && smallest_shared != nobody)
               continue;
             const double   dt              = method == LinearMethod::sweeps ? 1e-4 : 3e-3;
-            StepperOptions options         = fixed_steps(GetParam(), scheme, dt);
+            StepperOptions options         = fixed_steps(backend(), scheme, dt);
             options.stepping.linear_method = method;
             options.stepping.newton_floor  = 1e-13;
             options.local_iterations       = 3;
@@ -55,7 +55,7 @@ namespace leopard::reaction_diffusion
   TEST_P(MeshRanksTest, GhostsEverywhere)
   {
     const Triangles mesh(40, 0.3, 1);
-    StepperOptions  options        = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);
+    StepperOptions  options        = fixed_steps(backend(), Scheme::bdf2, 1e-4);
     options.stepping.linear_method = LinearMethod::sweeps;
     options.stepping.newton_floor  = 1e-13;
     compare(mesh.laplacian, owners_of(mesh, n_ranks(), true), nobody, options, smooth_fields(mesh), 4e-4, 1e-8, "scattered", 10.);
@@ -69,7 +69,7 @@ namespace leopard::reaction_diffusion
       with_coordinates.coordinates.insert(with_coordinates.coordinates.end(), {x, y});
     for (const Scheme scheme : {Scheme::bdf2, Scheme::bdf3})
       {
-        StepperOptions options            = fixed_steps(GetParam(), scheme, 1e-5);
+        StepperOptions options            = fixed_steps(backend(), scheme, 1e-5);
         options.kinetics.gamma            = 300.;
         options.growth                    = {GrowthLaw::exponential, 0.5, 2};
         options.stepping.error_controlled = true;
@@ -130,7 +130,7 @@ namespace leopard::reaction_diffusion
               v.insert(v.end(), {1. * i, -1. * i});
             const Traffic before = shared.ranks->transport->traffic();
             v.resize(v.size() + n_fields * n_ghosts, 0.5);
-            if (GetParam() == Backend::cuda)
+            if (backend() == Backend::cuda)
               {
                 const device::Array<double> there(v);
                 exchange.update(there.data());
@@ -164,10 +164,10 @@ namespace leopard::reaction_diffusion
   /** In the time loop as well: no exchange of a run sends more than the ghosts of the neighbours, or the sums. */
   TEST_P(MeshRanksTest, TheTimeLoopSendsGhostsToNeighboursOnly)
   {
-    if (GetParam() == Backend::cuda)
+    if (backend() == Backend::cuda)
       GTEST_SKIP() << "replays of a graph do not count";
     const Triangles mesh(60, 0.2, 8);
-    StepperOptions  options = fixed_steps(GetParam(), Scheme::bdf2, 2e-5);
+    StepperOptions  options = fixed_steps(backend(), Scheme::bdf2, 2e-5);
     const auto      shared  = share(mesh.laplacian, owners_of(mesh, n_ranks(), false), nobody, GetParam(), false);
     if (shared.ranks == nullptr)
       GTEST_SKIP() << "one rank";
@@ -200,7 +200,7 @@ namespace leopard::reaction_diffusion
     for (const std::uint16_t species : {1, 3})
       for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
         {
-          StepperOptions options         = fixed_steps(GetParam(), Scheme::bdf2, method == LinearMethod::sweeps ? 1e-4 : 1e-3);
+          StepperOptions options         = fixed_steps(backend(), Scheme::bdf2, method == LinearMethod::sweeps ? 1e-4 : 1e-3);
           options.kinetics               = {"expressions", {}, 3., logistic(species)};
           options.stepping.linear_method = method;
           options.stepping.newton_floor  = 1e-13;
@@ -249,7 +249,7 @@ namespace leopard::reaction_diffusion
     mesh.matrix.n_rows = mesh.matrix.n_columns = n * n_ranks();
     for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
       {
-        StepperOptions options         = fixed_steps(GetParam(), Scheme::bdf2, method == LinearMethod::sweeps ? 1e-4 : 3e-3);
+        StepperOptions options         = fixed_steps(backend(), Scheme::bdf2, method == LinearMethod::sweeps ? 1e-4 : 3e-3);
         options.stepping.linear_method = method;
         options.stepping.newton_floor  = 1e-13;
         for (const int smallest_shared : {1, nobody})
@@ -266,7 +266,7 @@ namespace leopard::reaction_diffusion
         std::vector<int> owner = owners_of(mesh, n_ranks(), false);
         for (int i = 0; i < n; ++i)
           owner[mesh.laplacian.n_nodes() - 1 - i] = n_ranks() - 1;
-        StepperOptions options         = fixed_steps(GetParam(), Scheme::bdf2, 3e-3);
+        StepperOptions options         = fixed_steps(backend(), Scheme::bdf2, 3e-3);
         options.stepping.linear_method = LinearMethod::multigrid;
         options.kinetics.gamma         = 300.;
         options.stepping.newton_floor  = 1e-13;
@@ -283,7 +283,7 @@ namespace leopard::reaction_diffusion
     const Vector         mine   = shared.own(smooth_fields(mesh));
     for (const Scheme scheme : {Scheme::bdf2, Scheme::bdf3})
       {
-        const StepperOptions options = fixed_steps(GetParam(), scheme, 1e-3);
+        const StepperOptions options = fixed_steps(backend(), scheme, 1e-3);
         Stepper              first(part, options, shared.ranks), second(part, options, shared.ranks);
         first.start(mine.data());
         first.advance(0.01, 1000, 5e-4);
@@ -452,7 +452,7 @@ namespace leopard::reaction_diffusion
         if (my_rank() == 1)
           bad.matrix.columns.back() = mesh.laplacian.n_nodes();
         EXPECT_THROW(make_mesh_ranks(bad, true, 1, Backend::host, MPI_COMM_WORLD, why_not), InvalidInput) << "on all ranks";
-        const SharedMesh alone = share(mesh.laplacian, owner, 1, Backend::host, false);
+        const SharedMesh alone = share(mesh.laplacian, owner, 1, {Backend::host}, false);
         EXPECT_EQ(alone.ranks->levels.size(), 1u);
         StepperOptions options         = fixed_steps(Backend::host, Scheme::bdf2, 1e-3);
         options.stepping.linear_method = LinearMethod::multigrid;

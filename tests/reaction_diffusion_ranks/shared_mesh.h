@@ -3,6 +3,7 @@
 
 #include "../reaction_diffusion/triangles.h"
 #include "../solvers_distributed/ranks_test.h"
+#include "way.h"
 
 #include <applications/reaction_diffusion/mesh/mesh_hierarchy.h>
 #include <applications/reaction_diffusion/rules/noise.h>
@@ -109,16 +110,17 @@ namespace leopard::reaction_diffusion
   };
 
   inline SharedMesh
-  share(const MeshLaplacian &mesh, const std::vector<int> &owner, int smallest_shared, Backend backend = Backend::host, bool with_coarser = true)
+  share(const MeshLaplacian &mesh, const std::vector<int> &owner, int smallest_shared, Way way = {Backend::host}, bool with_coarser = true)
   {
     std::string why_not;
-    SharedMesh  result = {owner, make_mesh_ranks(own_rows(mesh, owner), with_coarser, smallest_shared, backend, MPI_COMM_WORLD, why_not)};
+    SharedMesh  result = {owner,
+                          make_mesh_ranks(own_rows(mesh, owner), with_coarser, smallest_shared, way.backend, MPI_COMM_WORLD, why_not, way.staged)};
     EXPECT_EQ(why_not, "");
     EXPECT_EQ(result.ranks == nullptr, n_ranks() == 1);
     return result;
   }
 
-  class MeshRanksTest : public BackendTest
+  class MeshRanksTest : public WayTest
   {
   protected:
     /** Steps on all ranks and on one alone. @param more times as many sweeps or cycles as there may be, at most. */
@@ -135,7 +137,7 @@ namespace leopard::reaction_diffusion
       const SharedMesh shared = share(mesh, owner, smallest_shared, GetParam(), options.stepping.linear_method != LinearMethod::sweeps);
       if (shared.ranks == nullptr)
         GTEST_SKIP() << "one rank";
-      options.backend   = GetParam();
+      options.backend   = backend();
       options.n_threads = 2;
       Totals         whole_totals;
       StepperOptions on_host = options;

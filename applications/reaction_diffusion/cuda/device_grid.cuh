@@ -2,8 +2,8 @@
 #pragma once
 
 #include "device_noise.cuh"
+#include "device_time_loop.cuh"
 #include "grid_multigrid.cuh"
-#include "time_loop_graph.cuh"
 
 #include <applications/reaction_diffusion/stepper.h>
 
@@ -116,8 +116,8 @@ namespace leopard::reaction_diffusion
     }
 
     bool has_cycles() const override { return multigrid != nullptr; }
-    void begin_cycles(cudaStream_t stream, cudaGraphConditionalHandle more) override { multigrid->begin(stream, view.state, more); }
-    void cycle(cudaStream_t stream, cudaGraphConditionalHandle more) override { multigrid->iterate(stream, view.state, more); }
+    void begin_cycles(cudaStream_t stream, Condition more) override { multigrid->begin(stream, view.state, more); }
+    void cycle(cudaStream_t stream, Condition more) override { multigrid->iterate(stream, view.state, more); }
 
     void end_solve(cudaStream_t /*stream*/) override
     {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device_noise.cuh"
-#include "time_loop_graph.cuh"
+#include "device_time_loop.cuh"
 
 #include <applications/reaction_diffusion/engine.h>
 #include <applications/reaction_diffusion/kinetics/kinetics_on_device.h>
@@ -18,7 +18,8 @@ namespace leopard::reaction_diffusion
 
   /**
    * The time loop as a CUDA graph, on the nodes of a domain: a DeviceGrid or a DeviceMesh, whose kernels the graph
-   * launches (TimeLoopKernels). Beside, a domain has
+   * launches (TimeLoopKernels). Where ranks exchange values by messages, which no graph can hold, the host launches
+   * them. Beside, a domain has
    *
    *   has_spare, n_values(), first_value()         whether it uses GraphState::spare; a slot's size and first value
    *   set_values(slot, u), get_values(slot, u)     from and to the caller's array; the former says whether launches of
@@ -77,19 +78,19 @@ namespace leopard::reaction_diffusion
     std::string description() const override
     {
       return (ranks != nullptr ? ranks->description() : "") + domain.blocks() + ", " + std::to_string(local_iterations) +
-             " local sweeps, the time loop a CUDA graph" +
+             " local sweeps, the time loop " + (is_recorded() ? "a CUDA graph" : "followed by the host, as messages need it") +
              (has_multigrid() ? ", " + to_string(cycle) + "-cycles on " + std::to_string(domain.n_levels()) + " " + domain.level_name : "") +
              ", corrections in single precision";
     }
 
     void run(Controller &c) override
     {
-      if (!loop.exists())
-        loop.make(domain, state.data(), local_iterations, domain.sums.parts(), domain.sums.n_parts());
-      loop.run(c, state.data());
+      loop.run(c, is_recorded(), domain, state.data(), local_iterations, domain.sums.parts(), domain.sums.n_parts());
     }
 
   private:
+    bool is_recorded() const { return ranks == nullptr || ranks->transport->is_queued(); }
+
     double *slot_pointer(int slot) const
     {
       double *pointer;
@@ -105,6 +106,6 @@ namespace leopard::reaction_diffusion
     const std::unique_ptr<const DeviceNoise<N>> noise; ///< or null
     Domain<Kinetics>                            domain;
     std::vector<device::Array<double>>          fields; ///< slots, and the spare one
-    TimeLoopGraph                               loop;
+    DeviceTimeLoop                              loop;
   };
 } // namespace leopard::reaction_diffusion

@@ -3,6 +3,7 @@
 
 #include "block_sums.cuh"
 #include "grid_levels.cuh"
+#include "loop_control.cuh"
 
 namespace leopard::reaction_diffusion
 {
@@ -96,17 +97,17 @@ namespace leopard::reaction_diffusion
   }
 
   /** Whether there is to be another cycle. @param squares r . r */
-  __device__ inline void go_on_or_end(GraphState *state, double squares, cudaGraphConditionalHandle more)
+  __device__ inline void go_on_or_end(GraphState *state, double squares, Condition more)
   {
     Controller &c       = state->controller;
     const bool  goes_on = state->gcr.goes_on(squares, c.n_cycles);
     if (!goes_on)
       c.n_cycles = state->gcr.iteration;
-    cudaGraphSetConditional(more, goes_on ? 1 : 0);
+    more.set(goes_on);
   }
 
   /** Before the first cycle. */
-  static __global__ void set_goal(GraphState *state, const double *parts, int n_parts, cudaGraphConditionalHandle more)
+  static __global__ void set_goal(GraphState *state, const double *parts, int n_parts, Condition more)
   {
     with_merged<Addition, max_directions>(parts, n_parts, [&](const double *sum) {
       state->gcr.begin(state->controller.reduction * state->controller.reduction * sum[0]);
@@ -115,7 +116,7 @@ namespace leopard::reaction_diffusion
   }
 
   /** After a cycle. */
-  static __global__ void count_cycle(GraphState *state, const double *parts, int n_parts, cudaGraphConditionalHandle more)
+  static __global__ void count_cycle(GraphState *state, const double *parts, int n_parts, Condition more)
   {
     with_merged<Addition, max_directions>(parts, n_parts, [&](const double *sum) {
       ++state->gcr.iteration;
@@ -142,7 +143,7 @@ namespace leopard::reaction_diffusion
     int            n_blocks() const { return sums.n_blocks; }
 
     /** No correction, and the goal. */
-    void begin(cudaStream_t stream, GraphState *state, cudaGraphConditionalHandle more)
+    void begin(cudaStream_t stream, GraphState *state, Condition more)
     {
       begin_gcr<<<n_blocks(), grid_threads, 0, stream>>>(view);
       sums.gather(stream);
@@ -154,7 +155,7 @@ namespace leopard::reaction_diffusion
      * q_j.
      */
     template <typename Multiply>
-    void iterate(cudaStream_t stream, GraphState *state, cudaGraphConditionalHandle more, const Multiply &multiply)
+    void iterate(cudaStream_t stream, GraphState *state, Condition more, const Multiply &multiply)
     {
       multiply();
       sums.gather(stream);

@@ -116,7 +116,7 @@ namespace leopard::reaction_diffusion
     }
 
     /** Before the cycles of a Newton step: no correction, the Jacobian on the coarse grids, the goal. */
-    void begin(cudaStream_t stream, GraphState *state, cudaGraphConditionalHandle more)
+    void begin(cudaStream_t stream, GraphState *state, Condition more)
     {
       for (std::size_t l = 1; l <= coarsest; ++l)
         {
@@ -134,7 +134,7 @@ namespace leopard::reaction_diffusion
     }
 
     /** An iteration of GCR with a cycle as preconditioner. */
-    void iterate(cudaStream_t stream, GraphState *state, cudaGraphConditionalHandle more)
+    void iterate(cudaStream_t stream, GraphState *state, Condition more)
     {
       clear_ghosts(stream, 0);
       multigrid_cycle(Parts{*this, stream, state}, static_cast<int>(coarsest), type);

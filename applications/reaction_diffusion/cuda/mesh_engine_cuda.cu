@@ -109,13 +109,13 @@ namespace leopard::reaction_diffusion
 
       bool has_cycles() const override { return directions.size() > 0; }
 
-      void begin_cycles(cudaStream_t stream, cudaGraphConditionalHandle more) override
+      void begin_cycles(cudaStream_t stream, Condition more) override
       {
         linearize(stream);
         gcr.begin(stream, view.state, more);
       }
 
-      void cycle(cudaStream_t stream, cudaGraphConditionalHandle more) override
+      void cycle(cudaStream_t stream, Condition more) override
       {
         Parts parts{*this, stream};
         parts.set_zero(static_cast<int>(levels.size()) - 1);

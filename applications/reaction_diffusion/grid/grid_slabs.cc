@@ -38,6 +38,7 @@ namespace leopard::reaction_diffusion
 
   GridSlabs::GridSlabs(const NodeGrid &grid_, int rank_, int n_ranks, Backend backend, std::shared_ptr<Transport> transport_)
     : Ranks(rank_, n_ranks, std::move(transport_))
+    , share_above(transport == nullptr || transport->is_queued() ? 1l << 21 : 1l << 19)
     , grid(grid_)
     , direction(direction_of(grid_))
     , begin(share_out(grid_, n_ranks, backend))

@@ -61,10 +61,10 @@ namespace leopard::reaction_diffusion
     }
 
     /**
-     * On a smaller grid the exchanges of a cycle, of some seven microseconds each, take longer than what of its work
-     * others can do. On GPUs.
+     * On a smaller grid the exchanges of a cycle take longer than what of its work others can do. On GPUs. That is
+     * counted with 7 microseconds an exchange; by messages an exchange takes more, but gathering a grid does, too.
      */
-    long share_above = 1l << 21;
+    long share_above;
 
     const NodeGrid         grid;      ///< of all ranks
     const int              direction; ///< 1 (y) in two dimensions, 2 (z) in three

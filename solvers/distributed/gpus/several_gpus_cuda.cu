@@ -5,12 +5,13 @@
 #include "../../device/cuda_error.cuh"
 #include "../../device/device_array.h"
 #include "../../device/grid_stride.cuh"
+#include "../../device/host_array.h"
 #include "../../device/relaxed_atomics.cuh"
 #include "../../exchange/peer_exchange.h"
 #include "../../exchange/peer_memory.cuh"
 #include "../../relaxation/diagonal.h"
 #include "device_team.h"
-#include "pinned.cuh"
+#include "event.cuh"
 #include "row_parts.h"
 #include "several_gpus.h"
 
@@ -529,15 +530,15 @@ namespace leopard
           }
       }
 
-      BlockAsyncOptions         options;
-      const SeveralGpusOptions  gpus;
-      const int                 n;
-      std::vector<int>          row_offsets, diagonal; ///< of a matrix: for new values; the latter one entry a row
-      std::vector<RowPart>      rows;
-      const Pinned<Number>      pinned; ///< amc: x
-      std::vector<Part<Number>> parts;
-      std::vector<Counter>      counters;
-      DeviceTeam                team;
+      BlockAsyncOptions               options;
+      const SeveralGpusOptions        gpus;
+      const int                       n;
+      std::vector<int>                row_offsets, diagonal; ///< of a matrix: for new values; the latter one entry a row
+      std::vector<RowPart>            rows;
+      const device::HostArray<Number> pinned; ///< amc: x
+      std::vector<Part<Number>>       parts;
+      std::vector<Counter>            counters;
+      DeviceTeam                      team;
     };
   } // namespace
 

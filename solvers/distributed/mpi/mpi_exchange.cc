@@ -2,6 +2,8 @@
 #include "mpi_exchange.h"
 
 #include "../../base/errors.h"
+#include "../../device/device_array.h"
+#include "../../device/host_array.h"
 #include "../../matrix/crs_matrix.h"
 #include "mpi_transport.h"
 
@@ -37,7 +39,8 @@ namespace leopard
       };
       check(pattern.sent.size(), "values to be sent");
       check(pattern.received.size(), "values to be received");
-      check(pattern.sent.empty() ? 0 : *std::max_element(pattern.sent.begin(), pattern.sent.end()) + std::size_t(1), "values in a vector");
+      for (const std::vector<int> *entries : {&pattern.sent, &pattern.received})
+        check(entries->empty() ? 0 : *std::max_element(entries->begin(), entries->end()) + std::size_t(1), "values in a vector");
       return n_values;
     }
 
@@ -46,6 +49,93 @@ namespace leopard
       return value_bytes == sizeof(float) ? MPI_FLOAT : MPI_DOUBLE;
     }
   } // namespace
+
+  /**
+   * What travels of device vectors, in host memory that kernels write and read: so a message costs no copy that the
+   * host would have to ask for and wait for.
+   */
+  class MpiExchange::Staging
+  {
+  public:
+    Staging(const ExchangePattern &pattern, int n_values)
+      : packed(pattern.sent.size() * n_values)
+      , arrived(pattern.received.size() * n_values)
+      , sent{Places(pattern, pattern.sent, n_values, false), Places(pattern, pattern.sent, n_values, true)}
+      , received{Places(pattern, pattern.received, n_values, false), Places(pattern, pattern.received, n_values, true)}
+    {
+    }
+
+    /** Waits, also for what was queued before. @return what is to be sent. */
+    template <typename Number>
+    const char *pack(Number *first, Number *second) const
+    {
+      Number *const to = reinterpret_cast<Number *>(packed.data());
+      sent[0].gather(to, first);
+      sent[1].gather(to, second);
+      device::wait();
+      return reinterpret_cast<const char *>(to);
+    }
+
+    /** Queued: ghosts <- what stands where(). */
+    template <typename Number>
+    void unpack(Number *first, Number *second) const
+    {
+      const Number *const from = reinterpret_cast<const Number *>(arrived.data());
+      received[0].scatter(first, from);
+      received[1].scatter(second, from);
+    }
+
+    /** The same for values [begin, begin + n) of those that are received; of one vector. */
+    template <typename Number>
+    void unpack(Number *v, int begin, int n) const
+    {
+      device::copy_entries(v, received[0].in_vector.data() + begin, reinterpret_cast<const Number *>(arrived.data()) + begin, nullptr, n, false);
+    }
+
+    /** Where what arrives is to stand. Nobody reads it any more after device::wait(). */
+    char *where() const { return reinterpret_cast<char *>(arrived.data()); }
+
+  private:
+    /** Values of one of two vectors: which they are, and their places among all that travel. Device memory. */
+    struct Places
+    {
+      Places(const ExchangePattern &pattern, const std::vector<int> &entries, int n_values, bool of_second)
+      {
+        const int        first = of_second ? pattern.second : 0;
+        std::vector<int> values, places;
+        for (std::size_t k = 0; k < entries.size(); ++k)
+          for (int c = 0; c < n_values && (entries[k] >= pattern.second) == of_second; ++c)
+            {
+              values.push_back((entries[k] - first) * n_values + c);
+              places.push_back(static_cast<int>(k) * n_values + c);
+            }
+        in_vector = device::Array<int>(values);
+        if (values.size() < entries.size() * n_values)
+          among_all = device::Array<int>(places);
+      }
+
+      int n() const { return static_cast<int>(in_vector.size()); }
+
+      template <typename Number>
+      void gather(Number *packed, const Number *v) const
+      {
+        if (among_all.size() == 0)
+          device::gather(packed, v, in_vector.data(), n());
+        else
+          device::copy_entries(packed, among_all.data(), v, in_vector.data(), n(), false);
+      }
+      template <typename Number>
+      void scatter(Number *v, const Number *from) const
+      {
+        device::copy_entries(v, in_vector.data(), from, among_all.data(), n(), false);
+      }
+
+      device::Array<int> in_vector, among_all; ///< the latter empty: all that travels is of this vector
+    };
+
+    const device::HostArray<double> packed, arrived; ///< room for doubles, as in MpiExchange
+    const Places                    sent[2], received[2];
+  };
 
   MpiExchange::Message::Message(const Neighbour &neighbour_, int n_values)
     : neighbour(neighbour_)
@@ -89,6 +179,8 @@ namespace leopard
       }
     for (const Neighbour &to : pattern.to)
       messages->sent.emplace_back(to, n_values);
+    if (space == MemorySpace::device)
+      staged();
   }
 
   MpiExchange::~MpiExchange()
@@ -119,92 +211,90 @@ namespace leopard
     return result;
   }
 
-  char *MpiExchange::values_of(const Vector &v, MemorySpace in)
+  MpiExchange::Vector MpiExchange::located(const Vector &v, MemorySpace in)
   {
+    Vector result = v;
     if (v.address == nullptr) // values may be null, too: a rank without entries
-      return static_cast<char *>(v.values);
-    char *result;
+      return result;
     if (in == MemorySpace::device)
-      device::copy_to_host(&result, v.address, sizeof(result));
+      device::copy_to_host(&result.values, v.address, sizeof(result.values));
     else
-      std::memcpy(&result, v.address, sizeof(result));
+      std::memcpy(&result.values, v.address, sizeof(result.values));
+    result.address = nullptr;
     return result;
   }
 
-  char *MpiExchange::entry_of(const Vector &v, MemorySpace in, int entry) const
+  char *MpiExchange::entry_of(const Vector &v, int entry) const
   {
-    return entry < pattern.second ? values_of(v, in) + bytes_of(v, entry) : static_cast<char *>(v.second) + bytes_of(v, entry - pattern.second);
+    return entry < pattern.second ? static_cast<char *>(v.values) + bytes_of(v, entry)
+                                  : static_cast<char *>(v.second) + bytes_of(v, entry - pattern.second);
+  }
+
+  MpiExchange::Staging &MpiExchange::staged()
+  {
+    if (staging == nullptr)
+      staging = std::make_unique<Staging>(pattern, n_values);
+    return *staging;
   }
 
   template <typename Number>
-  void MpiExchange::pack_values(const Vector &v, MemorySpace in)
+  const char *MpiExchange::pack_values(const Vector &v, MemorySpace in)
   {
-    Number *const       to     = reinterpret_cast<Number *>(packed.data());
-    const Number *const values = reinterpret_cast<const Number *>(values_of(v, in));
-    if (in == MemorySpace::host)
-      pack_entries(to, values, static_cast<const Number *>(v.second), pattern.second, pattern.sent, n_values);
-    else if (v.second != nullptr)
-      for (std::size_t k = 0; k < pattern.sent.size(); ++k)
-        device::copy_to_host(to + k * n_values, entry_of(v, in, pattern.sent[k]), bytes_of(v, 1));
-    else
-      {
-        if (device_indices.size() == 0)
-          {
-            std::vector<int> indices;
-            for (const int i : pattern.sent)
-              for (int c = 0; c < n_values; ++c)
-                indices.push_back(i * n_values + c);
-            device_indices = device::Array<int>(indices);
-            device_packed  = device::Array<double>(indices.size());
-          }
-        Number *const there = reinterpret_cast<Number *>(device_packed.data());
-        device::gather(there, values, device_indices.data(), static_cast<int>(packed.size()));
-        device::copy_to_host(to, there, packed.size() * sizeof(Number));
-      }
+    Number *const first = static_cast<Number *>(v.values), *const second = static_cast<Number *>(v.second);
+    if (in == MemorySpace::device)
+      return staged().pack(first, second);
+    Number *const to = reinterpret_cast<Number *>(packed.data());
+    pack_entries(to, first, second, pattern.second, pattern.sent, n_values);
+    return reinterpret_cast<const char *>(to);
   }
 
-  void MpiExchange::pack(const Vector &v, MemorySpace in)
+  const char *MpiExchange::pack(const Vector &v, MemorySpace in)
   {
-    if (packed.empty())
-      return;
-    if (v.value_bytes == sizeof(float))
-      pack_values<float>(v, in);
-    else
-      pack_values<double>(v, in);
+    return v.value_bytes == sizeof(float) ? pack_values<float>(v, in) : pack_values<double>(v, in);
   }
 
-  void MpiExchange::unpack(const Vector &v, MemorySpace in, const std::vector<Run> &list, const char *arrived) const
+  void MpiExchange::unpack(const Vector &v, const std::vector<Run> &list, const char *arrived) const
   {
-    if (list.empty())
-      return;
     for (const Run &run : list)
-      if (in == MemorySpace::device)
-        device::copy_to_device(entry_of(v, in, run.entry), arrived + bytes_of(v, run.offset), bytes_of(v, run.count));
-      else
-        std::memcpy(entry_of(v, in, run.entry), arrived + bytes_of(v, run.offset), bytes_of(v, run.count));
+      std::memcpy(entry_of(v, run.entry), arrived + bytes_of(v, run.offset), bytes_of(v, run.count));
   }
 
-  void MpiExchange::exchange(const Vector &v, MemorySpace in)
+  void MpiExchange::unpack_on_device(const Vector &v, const Neighbour &from, const char *arrived)
   {
-    require_second(pattern, v); // on all ranks, and before any message is on its way
-    pack(v, in);
-    const bool   in_place = in == MemorySpace::host && all_runs.size() <= 1; // all ghosts stand together: they arrive in the vector
-    char *const  arrived  = in_place && !all_runs.empty() ? entry_of(v, in, all_runs[0].entry) : reinterpret_cast<char *>(received.data());
-    MPI_Request *request  = requests.data();
+    device::wait(); // for who reads what came before
+    std::memcpy(staged().where() + bytes_of(v, from.offset), arrived, bytes_of(v, from.count));
+    const int begin = from.offset * n_values, n = from.count * n_values;
+    if (v.value_bytes == sizeof(float))
+      staged().unpack(static_cast<float *>(v.values), begin, n);
+    else
+      staged().unpack(static_cast<double *>(v.values), begin, n);
+  }
+
+  void MpiExchange::exchange(const Vector &given, MemorySpace in)
+  {
+    require_second(pattern, given); // on all ranks, and before any message is on its way
+    traffic->count(bytes_of(given, pattern.sent.size()));
+    if (requests.empty())
+      return;
+    const bool on_device = in == MemorySpace::device,
+               in_place  = !on_device && all_runs.size() <= 1; // ghosts that stand together arrive in the vector
+    const Vector v       = located(given, in);
+    const char  *sent    = pack(v, in); // and on the device nobody reads what arrived the last time any more
+    char *const  arrived = on_device                       ? staged().where()
+                           : in_place && !all_runs.empty() ? entry_of(v, all_runs[0].entry)
+                                                           : reinterpret_cast<char *>(received.data());
+    MPI_Request *request = requests.data();
     for (const Neighbour &from : pattern.from)
       MPI_Irecv(arrived + bytes_of(v, from.offset), from.count * n_values, type_of(v.value_bytes), from.rank, waited_tag, *comm, request++);
     for (const Neighbour &to : pattern.to)
-      MPI_Isend(reinterpret_cast<const char *>(packed.data()) + bytes_of(v, to.offset),
-                to.count * n_values,
-                type_of(v.value_bytes),
-                to.rank,
-                waited_tag,
-                *comm,
-                request++);
-    traffic->count(bytes_of(v, pattern.sent.size()));
+      MPI_Isend(sent + bytes_of(v, to.offset), to.count * n_values, type_of(v.value_bytes), to.rank, waited_tag, *comm, request++);
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-    if (!in_place)
-      unpack(v, in, all_runs, arrived);
+    if (on_device && v.value_bytes == sizeof(float))
+      staged().unpack(static_cast<float *>(v.values), static_cast<float *>(v.second));
+    else if (on_device)
+      staged().unpack(static_cast<double *>(v.values), static_cast<double *>(v.second));
+    else if (!in_place)
+      unpack(v, all_runs, arrived);
   }
 
   void MpiExchange::begin()
@@ -270,15 +360,14 @@ namespace leopard
     bool        any     = false;
     for (Message &message : messages->sent)
       any = is_done(message) || any;
-    if (any)
-      pack(v, in);
+    const char *const packed_values = any ? pack(v, in) : nullptr;
     for (Message &message : messages->sent)
       if (message.is_done)
         {
           const Neighbour &to   = message.neighbour;
           const auto       size = bytes_of(v, to.count);
           message.values[0]     = visit;
-          std::memcpy(message.values.data() + 1, reinterpret_cast<const char *>(packed.data()) + bytes_of(v, to.offset), size);
+          std::memcpy(message.values.data() + 1, packed_values + bytes_of(v, to.offset), size);
           const std::size_t n_doubles = 1 + (size + sizeof(double) - 1) / sizeof(double); // with the visit; two floats are one
           MPI_Issend(message.values.data(), static_cast<int>(n_doubles), MPI_DOUBLE, to.rank, loose_tag, *comm, &message.request);
           message.is_done = false;
@@ -296,7 +385,13 @@ namespace leopard
     for (std::size_t n = 0; n < pattern.from.size(); ++n)
       for (Message &message = messages->expected[n]; is_done(message) && message.values[0] <= visit; expect(message))
         if (v != nullptr && message.values[0] == visit)
-          unpack(*v, in, runs[n], reinterpret_cast<const char *>(message.values.data() + 1));
+          {
+            const char *const arrived = reinterpret_cast<const char *>(message.values.data() + 1);
+            if (in == MemorySpace::device)
+              unpack_on_device(*v, pattern.from[n], arrived);
+            else
+              unpack(*v, runs[n], arrived);
+          }
   }
 
   /**

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "../../base/backend.h"
-#include "../../device/device_array.h"
 #include "../../exchange/transport.h"
 
 #include <mpi.h>
@@ -20,8 +19,9 @@ namespace leopard
   std::shared_ptr<const MPI_Comm> duplicate(MPI_Comm comm);
 
   /**
-   * The exchange of a pattern by MPI messages to and from the neighbours. Of vectors in device memory what travels is
-   * copied to the host, for which the host waits, and what has arrived is copied back.
+   * The exchange of a pattern by MPI messages to and from the neighbours. Of vectors in device memory a kernel writes
+   * what travels into host memory, for which the host waits, and another one reads there what has arrived, which is
+   * queued.
    *
    * Without waiting, at most one message is on its way to each neighbour, which gets the next one when it has taken
    * that: sends are synchronous (MPI_Issend), and messages begin with the number of their visit. So the memory is that
@@ -91,22 +91,27 @@ namespace leopard
     {
       std::vector<Message> sent, expected;
     };
+    class Staging;
 
     void exchange(const Vector &v, MemorySpace in);
     void exchange_loosely(const Vector &v, MemorySpace in);
-    /** The address of v. */
-    static char *values_of(const Vector &v, MemorySpace in);
+    /** v with its address, if that stands in memory. */
+    static Vector located(const Vector &v, MemorySpace in);
     /** The address of an entry of v, or of the second vector. */
-    char *entry_of(const Vector &v, MemorySpace in, int entry) const;
+    char *entry_of(const Vector &v, int entry) const;
     /** Of entries of v. */
     std::size_t bytes_of(const Vector &v, std::size_t n_entries) const { return n_entries * n_values * v.value_bytes; }
-    /** packed <- the own entries that travel. */
-    void pack(const Vector &v, MemorySpace in);
+    /** Of device vectors. */
+    Staging &staged();
+    /** Puts the own entries that travel one behind the other. @return where they are. */
+    const char *pack(const Vector &v, MemorySpace in);
     /** The same for values that are Numbers. */
     template <typename Number>
-    void pack_values(const Vector &v, MemorySpace in);
-    /** Ghosts of v <- what has arrived. */
-    void unpack(const Vector &v, MemorySpace in, const std::vector<Run> &runs, const char *arrived) const;
+    const char *pack_values(const Vector &v, MemorySpace in);
+    /** Ghosts of v, in host memory, <- what has arrived. */
+    void unpack(const Vector &v, const std::vector<Run> &runs, const char *arrived) const;
+    /** Those of one neighbour, of v in device memory. Waits for what was queued before. */
+    void unpack_on_device(const Vector &v, const Neighbour &from, const char *arrived);
     /** Of entries k from begin on that are received. */
     std::vector<Run> runs_of(int begin, int n) const;
 
@@ -125,8 +130,7 @@ namespace leopard
     std::vector<std::vector<Run>>         runs;             ///< of what comes from each neighbour
     std::vector<Run>                      all_runs;         ///< of what comes from all
     std::vector<double>                   packed, received; ///< room for doubles, that Numbers are put into one behind the other
-    device::Array<int>                    device_indices;   ///< of the values that are sent
-    device::Array<double>                 device_packed;    ///< likewise
+    std::unique_ptr<Staging>              staging;          ///< of device vectors, from the first one on
     std::vector<MPI_Request>              requests;
     double                                visit    = 0.;
     MPI_Request                           all_done = MPI_REQUEST_NULL; ///< the barrier of all_are_done()

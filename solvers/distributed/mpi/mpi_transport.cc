@@ -3,6 +3,7 @@
 
 #include "../../base/together.h"
 #include "../../device/device.h"
+#include "../../device/host_array.h"
 #include "../../exchange/peer_transport.h"
 #include "gpus_of_ranks.h"
 #include "mpi_exchange.h"
@@ -77,7 +78,8 @@ namespace leopard
         double *all = whole;
         if (space == MemorySpace::device)
           {
-            gathered.resize(offsets[n_ranks]);
+            if (gathered.size() < static_cast<std::size_t>(offsets[n_ranks]))
+              gathered = device::HostArray<double>(offsets[n_ranks]);
             all = gathered.data();
             device::copy_to_host(all + offsets[rank], whole + offsets[rank], counts[rank] * sizeof(double));
           }
@@ -93,8 +95,8 @@ namespace leopard
       const MemorySpace                     space;
       const std::string                     reason;
       const int                             rank;
-      std::vector<int>                      counts; ///< one a rank
-      std::vector<double>                   gathered;
+      std::vector<int>                      counts;   ///< one a rank
+      device::HostArray<double>             gathered; ///< of device arrays
     };
 
     bool one_host(MPI_Comm comm)

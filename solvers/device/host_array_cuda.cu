@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../base/errors.h"
+#include "cuda_error.cuh"
+#include "host_array.h"
+
+#include <string>
+
+namespace leopard::device
+{
+  void *allocate_on_host(std::size_t n_bytes)
+  {
+    void             *pointer = nullptr;
+    const cudaError_t code    = cudaHostAlloc(&pointer, n_bytes, cudaHostAllocPortable);
+    if (code == cudaErrorMemoryAllocation)
+      {
+        cudaGetLastError();
+        throw DeviceError(std::to_string(n_bytes) + " bytes of page-locked host memory are not to be had\n  expected: more memory or fewer ranks");
+      }
+    LEOPARD_CHECK(code);
+    return pointer;
+  }
+
+  void release_on_host(void *pointer) noexcept
+  {
+    if (pointer == nullptr)
+      return;
+    cudaStreamSynchronize(cudaStreamPerThread); // kernels may read it yet
+    cudaFreeHost(pointer);
+  }
+} // namespace leopard::device
