@@ -287,6 +287,21 @@ namespace leopard
     return node_factor * l2_norm(workspace);
   }
 
+  double ImplicitSystem::rounding(const HostVector &u) const
+  {
+    const double *l   = local_values(linear_part);
+    double        sum = 0.;
+    for (std::size_t row = 0; row + 1 < row_offsets.size(); ++row)
+      {
+        double sum_of_row = 0.;
+        for (int p = row_offsets[row]; p < row_offsets[row + 1]; ++p)
+          sum_of_row += std::abs(l[p]);
+        if (system.lumped_mass.begin()[row] != 0.)
+          sum += std::pow(sum_of_row * u.begin()[row], 2.);
+      }
+    return std::numeric_limits<double>::epsilon() * std::sqrt(dealii::Utilities::MPI::sum(sum, u.get_mpi_communicator()));
+  }
+
   void ImplicitSystem::reaction(const HostVector &u, HostVector &rates, double t) const
   {
     problem.reaction(u.locally_owned_size() / n, u.begin(), rates.begin(), nullptr, places(0, t));

@@ -106,6 +106,11 @@ namespace leopard
 
     /** ||load + history||_2 (divided by k), the scale that rounding errors of G have. */
     double scale(const HostVector *history, HostVector &workspace) const;
+    /**
+     * About what the rounding of u leaves in G(u), whatever is done: epsilon ||s_i u_i||_2, s_i = sum_j |L_ij|. Of
+     * cells of the size h it is epsilon / (h^2 a) of scale(). Collective.
+     */
+    double rounding(const HostVector &u) const;
 
     /** rates = r(u) at the own nodes at a time, as a vector of the unknowns; not multiplied by m; 0 where m = 0. */
     void reaction(const HostVector &u, HostVector &rates, double t) const;

@@ -197,7 +197,7 @@ namespace leopard
     result.linear_iterations = 0;
     result.corrections       = 0;
 
-    const double scale = system.scale(history, trial), floor = parameters.absolute_tolerance * scale;
+    const double scale = system.scale(history, trial), floor = std::max(parameters.absolute_tolerance * scale, system.rounding(u));
     system.residual(u, history, residual);
     double   norm = l2_norm(residual), previous_norm = 0., tolerance = 0.;
     int      missed = 0; ///< linear solves

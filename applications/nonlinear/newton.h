@@ -75,7 +75,8 @@ namespace leopard
      * has brought the residual to a hundredth (G is almost linear there), or if the residual is below 1e-4 (or the
      * relative tolerance, if that is larger) of || load + history || or of || sum_j |J_ij| || max |u|. Returns
      * converged = false after max_steps, when the line search finds no decrease, or where the residual or the
-     * derivatives of the reaction are not finite; whoever calls decides whether that is the end.
+     * derivatives of the reaction are not finite; whoever calls decides whether that is the end. A residual that may be
+     * rounding alone, ImplicitSystem::rounding() of the first guess, will always do.
      * @param error_tolerance of a step whose error is controlled, relative: then a residual that is error_fraction of
      * it against load and history, and a hundredth of the first one, will do. 0: it is not.
      * @throws ConvergenceFailure if the linear solver diverges.

@@ -71,7 +71,7 @@ namespace leopard
       const OwnRange             &own    = fine.rows.own;
       const std::vector<int>      ghosts = fine.rows.matrix.ghosts(own);
       const GhostExchange<double> exchange(own, ghosts, comm);
-      const Aggregates            aggregates = aggregate(fine.mesh.matrix, AggregationOptions().strength, 1, {}, exchange); // as make_levels()
+      const Aggregates            aggregates = aggregate(stiffness(fine.mesh), aggregate_strength, 1, {}, exchange); // as make_levels()
       coarse                                 = own_range(aggregates.n, comm);
       if (coarse.n_all() == 0 || coarse.n_all() > own.n_all() / 2)
         return std::nullopt;

@@ -236,6 +236,14 @@ class NewtonEntries(Program):
         self.assertLess(steps[1], steps[0])
 
 
+    def test_rounding_is_no_failure(self):
+        """Cells of 1/8 x 8e-8: what rounding leaves of the residual is far above both tolerances, and steps were shortened for it until they underflowed."""
+        self.leopard(TINY, "Time stepping/Engine=general", "Linear solver/Method=direct", "Discretization/Method=finite differences", "Mesh/Domain=box", "Mesh/Upper corner=1,1e-5",
+                     "Mesh/Cells=8,128", "Mesh/Global refinements=0", "Time stepping/Step control=error-controlled", "Time stepping/Step size=1e-5", "Time stepping/End time=2e-3",
+                     "Turing/gamma=500", "Turing/kappa=20", "Turing/Perturbation=0.02", timeout=300)
+        self.assertEqual(self.run_json("tiny_turing")["time_loop"]["rejected_for"]["Newton"], 0)
+
+
 class TimeEntries(Program):
     def steps(self, *settings):
         self.leopard(TINY, "Time stepping/End time=0.02", "Output/Interval=0", "Output/Log every=1", *(f"Time stepping/{setting}" for setting in settings))

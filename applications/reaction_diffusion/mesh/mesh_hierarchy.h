@@ -95,8 +95,8 @@ namespace leopard::reaction_diffusion
    *   L_c = R L P,   m_c = P^T m,
    *
    * where L = -laplace and m are the lumped masses, so that a level is again a MeshLaplacian and Jacobians can be
-   * formed there as on the mesh: 1 + dt L_c less the derivative of the reaction at R u; decay_c = R decay. Down to some
-   * dozen nodes.
+   * formed there as on the mesh: 1 + dt L_c less the derivative of the reaction at R u; decay_c = R decay. Down to a
+   * few dozen nodes, which sweeps solve.
    * @param with_coarser whether more than the mesh is wanted. @param ranks null: one rank; else the levels are its own.
    * @throws InvalidInput where coarser levels are wanted and the ranks have none.
    */
@@ -104,6 +104,15 @@ namespace leopard::reaction_diffusion
 
   // What levels are made of, whole or a rank's part.
 
+  /** m L, symmetric: the stiffness of a mesh over its largest mass. */
+  CrsMatrix<double> stiffness(const MeshLaplacian &mesh);
+  /**
+   * The smallest AggregationOptions::strength of couplings of stiffness() that aggregates follow. Bilinear and
+   * trilinear elements that are long have couplings to the corners of 1 / (2 sqrt(2)) = 0.354 of those in the close
+   * direction where one of both nodes is on the boundary, and 0.25 elsewhere: aggregates of these would join nodes that
+   * are far from each other, and no level could correct their differences.
+   */
+  constexpr double aggregate_strength = 0.4;
   /** Whether all diagonal entries are positive: without that a level is not coarsened. */
   bool has_positive_diagonal(const MeshLaplacian &mesh);
   /**
@@ -119,6 +128,7 @@ namespace leopard::reaction_diffusion
    */
   std::vector<int> representatives(const CrsMatrix<double> &R, const MeshLaplacian &mesh);
 
-  constexpr int coarse_nodes        = 128; ///< a level with no more nodes, of all ranks, is not coarsened further
-  constexpr int coarse_level_sweeps = 20;  ///< there
+  constexpr int coarse_nodes        = 40;  ///< a level with no more nodes, of all ranks, is not coarsened further
+  constexpr int coarse_level_sweeps = 20;  ///< on the coarsest level, which they solve,
+  constexpr int most_coarse_nodes   = 128; ///< unless it cannot be coarsened and has more nodes than these: then fewer
 } // namespace leopard::reaction_diffusion

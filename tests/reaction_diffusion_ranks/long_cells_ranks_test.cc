@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that share a mesh whose cells are long.
+#include "../reaction_diffusion/long_cells.h"
+#include "shared_mesh.h"
+
+namespace leopard::reaction_diffusion
+{
+  namespace
+  {
+    class MeshRanksLongCells : public MeshRanksTest
+    {
+    };
+    INSTANTIATE_TEST_SUITE_P(Backends, MeshRanksLongCells, testing::Values(Backend::host, Backend::cuda), backend_name);
+  } // namespace
+
+  /** All levels shared, the coarsest one too, or whole on every rank; domains that are cut across the long cells. */
+  TEST_P(MeshRanksLongCells, TakeHardlyMoreCyclesThanOneRank)
+  {
+    const LongCells  mesh({32, 16, 0}, {2., 0.02, 1.});
+    const int        n = mesh.laplacian.n_nodes();
+    std::vector<int> owner;
+    for (int i = 0; i < n; ++i)
+      owner.push_back(std::min(n_ranks() - 1, static_cast<int>(n_ranks() * mesh.laplacian.coordinates[2 * i] / 2.)));
+    StepperOptions options            = fixed_steps(GetParam(), Scheme::bdf2, 4e-3);
+    options.kinetics.gamma            = 500.;
+    options.diffusion                 = {1., 20.};
+    options.stepping.linear_method    = LinearMethod::multigrid;
+    options.stepping.newton_tolerance = 1e-8;
+    for (const int smallest_shared : {1, nobody})
+      compare(mesh.laplacian, owner, smallest_shared, options, mesh.smooth_fields(), 0.04, 1e-6, std::to_string(smallest_shared), 3.);
+  }
+} // namespace leopard::reaction_diffusion
