@@ -3,6 +3,8 @@
 
 #include "../device/cuda_error.cuh"
 #include "../device/device_array.h"
+#include "../device/host_array.h"
+#include "../device/host_number.cuh"
 #include "../device/partial_sums.cuh"
 #include "../relaxation/relaxation.h"
 #include "monitor.cuh"
@@ -20,14 +22,11 @@ namespace leopard
       : PartialSums(n_blocks_)
       , done(n_blocks_)
       , monitor(1)
+      , report_in_host(1)
     {
       LEOPARD_CHECK(cudaMemset(monitor.data(), 0, sizeof(Monitor)));
-      LEOPARD_CHECK(cudaHostAlloc(&host, sizeof(HostReport), cudaHostAllocMapped));
       host->complete = 0;
     }
-    CudaMonitor(const CudaMonitor &)            = delete;
-    CudaMonitor &operator=(const CudaMonitor &) = delete;
-    ~CudaMonitor() { cudaFreeHost(host); }
 
     /** For one launch with tests. */
     MonitorView view(const ResidualTest &test) const
@@ -61,8 +60,9 @@ namespace leopard
     }
 
   private:
-    device::Array<int>     done;
-    device::Array<Monitor> monitor;
-    HostReport            *host = nullptr; ///< pinned, and seen by the device
+    device::Array<int>            done;
+    device::Array<Monitor>        monitor;
+    device::HostArray<HostReport> report_in_host;
+    HostReport *const             host = report_in_host.data();
   };
 } // namespace leopard

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host_array.h"
 #include "host_number.cuh"
 #include "recording.cuh"
 #include "waiting.h"
@@ -14,24 +15,13 @@ namespace leopard::device
 
     constexpr unsigned long long empty = 0x7ff4'1e0f'a4d0'0001ull; ///< a signalling NaN, which no arithmetic makes
 
-    struct Place
-    {
-      double *number = nullptr;
-
-      Place()
-      {
-        const RecordingLock lock(recording());
-        LEOPARD_CHECK(cudaHostAlloc(&number, sizeof(double), cudaHostAllocMapped | cudaHostAllocPortable));
-      }
-      Place(const Place &)            = delete;
-      Place &operator=(const Place &) = delete;
-      ~Place() { cudaFreeHost(number); }
-    };
-
     double *place()
     {
-      thread_local const Place mine;
-      return mine.number;
+      thread_local const HostArray<double> mine = [] {
+        const RecordingLock lock(recording());
+        return HostArray<double>(1);
+      }();
+      return mine.data();
     }
   } // namespace
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../base/errors.h"
 #include "../device/device_array.h"
+#include "../device/host_array.h"
 #include "../device/partial_sums.cuh"
 #include "operations.h"
 #include "stencil_level_kernels.cuh"
@@ -92,17 +93,13 @@ namespace leopard
         : options(options_)
         , overlaps(overlap.planes > 0)
         , sums(n_parts_for(stencils.back()))
+        , restricted_norm(1)
       {
         require_memory(stencils);
         for (std::size_t l = 0; l < stencils.size(); ++l)
           levels.push_back(std::make_unique<Level<Number>>(
             stencils[l], options, l == 0 && stencils.size() > 1, overlap, overlaps && l > 0 ? &overlap.wide[l] : nullptr));
-        LEOPARD_CHECK(cudaHostAlloc(&restricted_norm, sizeof(double), cudaHostAllocMapped));
       }
-
-      StencilCudaOperations(const StencilCudaOperations &)            = delete;
-      StencilCudaOperations &operator=(const StencilCudaOperations &) = delete;
-      ~StencilCudaOperations() override { cudaFreeHost(restricted_norm); }
 
       MemorySpace         memory_space() const override { return MemorySpace::device; }
       int                 n_levels() const override { return static_cast<int>(levels.size()); }
@@ -172,7 +169,7 @@ namespace leopard
       double restricted_residual_norm_squared() override
       {
         device::synchronize();
-        return *restricted_norm;
+        return *restricted_norm.data();
       }
 
       double norm_squared(const Number *b_) override { return sums.norm_squared(b_, levels.back()->n); }
@@ -271,7 +268,7 @@ namespace leopard
         });
         LEOPARD_CHECK(cudaGetLastError());
         if (parts != nullptr)
-          sums.queue_sum(n_parts_for_restriction(), restricted_norm);
+          sums.queue_sum(n_parts_for_restriction(), restricted_norm.data());
       }
 
       template <bool full>
@@ -303,7 +300,7 @@ namespace leopard
       {
         LEOPARD_CHECK(cudaGetLastError());
         if (parts != nullptr)
-          sums.queue_sum(static_cast<int>(blocks.x * blocks.y * blocks.z), restricted_norm);
+          sums.queue_sum(static_cast<int>(blocks.x * blocks.y * blocks.z), restricted_norm.data());
       }
 
       template <bool add>
@@ -358,8 +355,8 @@ namespace leopard
       const MultigridOptions                      options;
       const bool                                  overlaps; ///< slabs, see SlabOverlap
       std::vector<std::unique_ptr<Level<Number>>> levels;
-      device::PartialSums                         sums;                      ///< parts of norms on the finest level
-      double                                     *restricted_norm = nullptr; ///< pinned, written by the device
+      device::PartialSums                         sums;            ///< parts of norms on the finest level
+      const device::HostArray<double>             restricted_norm; ///< one number
     };
   } // namespace
 
