@@ -170,8 +170,16 @@ namespace leopard
              : block_async.schedule == Schedule::chaotic    ? "the schedule chaotic"
                                                             : "the schedule replay";
     }
+    /**
+     * Whether the rows of a block do not wait for one another, as those of 'Two stage' on a GPU. After
+     * choose_backend().
+     */
+    bool has_asynchronous_rows() const { return uses_two_stage() && block_async.has_asynchronous_inner_iteration() && backend == "cuda"; }
     /** Whether two runs differ. */
-    bool is_asynchronous() const { return uses_block_async() && block_async.schedule == Schedule::chaotic && backend != "reference"; }
+    bool is_asynchronous() const
+    {
+      return has_asynchronous_rows() || (uses_block_async() && block_async.schedule == Schedule::chaotic && backend != "reference");
+    }
 
     /**
      * Replaces the backend "automatic" by cuda where a GPU answers and the method runs there, by host otherwise, and

@@ -186,7 +186,9 @@ namespace leopard
   std::string LinearSolverParameters::how_to_repeat(MPI_Comm comm) const
   {
     const bool  several = Utilities::MPI::n_mpi_processes(comm) > 1;
-    std::string changes = "'Linear solver/Schedule = " + std::string(backend == "cuda" ? "synchronous'" : "replay'");
+    std::string changes = "'Linear solver/Schedule = " + std::string(backend == "cuda" && !has_asynchronous_rows() ? "synchronous'" : "replay'");
+    if (has_asynchronous_rows())
+      changes = "'Linear solver/Backend = host'" + (block_async.schedule == Schedule::synchronous ? "" : " with " + changes);
     if (several && !wait_for_ghosts && can_go_without_waiting())
       changes += " with 'Linear solver/Wait for ghosts = true'";
     if (several && has_smoother() && !multigrid.options.wait_for_ghosts)
@@ -211,9 +213,6 @@ namespace leopard
              joined(method_names(as_smoother, Backend::cuda)) + ", or the backend host";
     if (uses_block_async() && block_async.schedule == Schedule::replay)
       return "the schedule replay runs on the host\n  expected: the schedule chaotic or synchronous, or the backend reference or host";
-    if (uses_two_stage() && block_async.has_asynchronous_inner_iteration())
-      return "'Linear solver/Two stage' is " + to_string(block_async.two_stage) +
-             ", which runs on the host\n  expected: synchronous or block on a GPU, or the backend reference or host";
     if (uses_block_async() && block_async.block_size > 1024)
       return "'Linear solver/Block size' is " + std::to_string(block_async.block_size) +
              "\n  expected: at most 1024 rows a block on a GPU, or the backend host";

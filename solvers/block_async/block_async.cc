@@ -126,10 +126,10 @@ namespace leopard
     if (has_asynchronous_inner_iteration())
       {
         const std::string kind = to_string(two_stage);
-        require(backend != Backend::cuda,
-                "two_stage",
-                kind + " on the backend cuda",
-                "synchronous or block there; the backends reference and host do all kinds");
+        require(backend != Backend::cuda || execution != Execution::persistent,
+                "execution",
+                "persistent with two_stage " + kind,
+                "automatic or launch, as there is a launch a global iteration; or two_stage synchronous or block");
         require(momentum == 0., "momentum", short_text(momentum) + " with two_stage " + kind, "0, or two_stage synchronous or block");
         require(corrections == Corrections::none, "corrections", "given with two_stage " + kind, "none, or two_stage synchronous or block");
         require(two_stage != TwoStage::total || overlap == Overlap::none,
@@ -205,7 +205,9 @@ namespace leopard
                : options.backend == Backend::host ? make_host_correction_engine(A, options)
                                                   : make_cuda_correction_engine(A, options);
     else if (options.has_asynchronous_inner_iteration())
-      engine = in_sequence ? make_reference_two_stage_engine(A, options) : make_host_two_stage_engine(A, options);
+      engine = in_sequence                        ? make_reference_two_stage_engine(A, options)
+               : options.backend == Backend::host ? make_host_two_stage_engine(A, options)
+                                                  : make_cuda_engine(A, options);
     else
       engine = in_sequence                        ? make_reference_engine(A, options)
                : options.backend == Backend::host ? make_host_engine(A, options)

@@ -68,7 +68,7 @@ namespace leopard
   {
     Backend   backend   = Backend::host;
     Schedule  schedule  = Schedule::chaotic;
-    TwoStage  two_stage = TwoStage::automatic; ///< inner, outer, total: stored matrices without momentum and corrections, backends reference and host
+    TwoStage  two_stage = TwoStage::automatic;  ///< inner, outer, total: stored matrices without momentum and corrections; on cuda the launch form
     Execution execution = Execution::automatic; ///< backend cuda
     Storage   storage   = Storage::automatic;   ///< of the matrix on the GPU; the other backends store Numbers
 
@@ -171,11 +171,11 @@ namespace leopard
    * relaxed one after the other, each k times, from the current values of the block:
    *   y_i <- y_i + omega / d_i (s_i - sum_{j in J} a_ij y_j)
    * with s_i as above for inner and outer; total takes x_j for y_j, s_i of x as it is now, and so writes x_i at once.
-   * On the host a thread takes the rows of a block in their order, which makes these Gauss-Seidel sweeps. The backend
-   * reference, and a replay, take them in a random order, another one in each sweep, and with total they relax a row of
-   * this block and a row of that one, blocks at random; a replay then draws for each sweep how old other blocks' values
-   * are. With a row a block and k = 1 these classes are the same iteration. If rho(|I - D^-1 A|) < 1 all of them
-   * converge (omega = 1; Frommer and Szyld, as the thesis cites them).
+   * Host threads take the rows of a block in their order, which makes these Gauss-Seidel sweeps; on a GPU the warps of
+   * a block do not wait for one another, and each relaxes its 32 rows at once. The backend reference, and a replay,
+   * take rows in random order, another one in each sweep, and with total a row of this block and a row of that one, at
+   * random; a replay then draws for each sweep how old other blocks' values are. With a row a block and k = 1 these
+   * classes are one iteration. If rho(|I - D^-1 A|) < 1 all converge (omega = 1; Frommer and Szyld, in the thesis).
    * Baudet's methods (preprint of 2011, Table I) are cases: AJ, whose processes take values of the beginning of an
    * iteration and publish at its end, is block with k = 1; AGS, which takes the new ones of its own rows, is outer with
    * k = 1; and PA, which publishes each value at once and takes the latest, is total, with any k.

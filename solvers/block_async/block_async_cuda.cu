@@ -6,6 +6,7 @@
 #include "device_packets.cuh"
 #include "monitor_cuda.cuh"
 #include "persistent_kernel.cuh"
+#include "two_stage_kernel.cuh"
 
 #include <cmath>
 #include <cstdint>
@@ -37,7 +38,10 @@ namespace leopard
       }
 
       MemorySpace memory_space() const override { return MemorySpace::device; }
-      bool        is_fixed_linear_map() const override { return options.schedule == Schedule::synchronous || n_blocks <= 1; }
+      bool        is_fixed_linear_map() const override
+      {
+        return !options.has_asynchronous_inner_iteration() && (options.schedule == Schedule::synchronous || n_blocks <= 1);
+      }
 
       std::string description() const override
       {
@@ -223,7 +227,15 @@ namespace leopard
           return blocks * properties.multiProcessorCount;
         };
 
-        if (options.schedule == Schedule::chaotic ? options.execution != Execution::launch : options.execution == Execution::persistent)
+        if (options.has_asynchronous_inner_iteration())
+          {
+            two_stage = options.two_stage == TwoStage::total ? two_stage_kernel<Format, true> : two_stage_kernel<Format, false>;
+            n_threads = std::min(1024, threads_for(largest_block));
+            // 512 rows fit everywhere; for more relax_any_kernel finds the residual, needs more, and says where that is
+            // not there
+            device::allow_shared_memory(reinterpret_cast<const void *>(two_stage));
+          }
+        else if (options.schedule == Schedule::chaotic ? options.execution != Execution::launch : options.execution == Execution::persistent)
           {
             n_threads         = threads_for(largest_block);
             persistent_kernel = persistent_kernel_for(inner_width, outer_width, n_threads);
@@ -302,13 +314,13 @@ namespace leopard
 
       void launch(const RelaxVectors<Number> &v, const RelaxParameters<Number> &p) const
       {
-        if (launch_kernel == nullptr)
+        const bool tests = p.test_every > 0;
+        if (two_stage != nullptr && !tests)
+          device::launch_early(two_stage, n_blocks, n_threads, two_stage_bytes_a_row<Number> * packets.largest_block, view(), v, p);
+        else if (launch_kernel == nullptr)
           device::launch_early(relax_any_kernel<Format>, n_blocks, n_launch_threads, n_shared, view(), v, p, packets.largest_block);
         else
-          {
-            const bool tests = p.test_every > 0;
-            device::launch_early(tests ? residual_kernel : launch_kernel, tests ? n_residual : n_launched, n_launch_threads, n_shared, view(), v, p);
-          }
+          device::launch_early(tests ? residual_kernel : launch_kernel, tests ? n_residual : n_launched, n_launch_threads, n_shared, view(), v, p);
       }
 
       /** For blocks that wait for one another: all must be there. */
@@ -349,8 +361,10 @@ namespace leopard
       CudaMonitor             monitor;
       Execution               execution         = Execution::launch;
       PersistentKernel        persistent_kernel = nullptr;
-      LaunchKernel            launch_kernel = nullptr, residual_kernel = nullptr;                  ///< null: relax_any_kernel
-      int                     n_threads = 0, n_launch_threads = 0, n_launched = 0, n_residual = 0; ///< thread blocks of the two launch kernels
+      LaunchKernel            two_stage         = nullptr;                        ///< of an asynchronous inner iteration, else null
+      LaunchKernel            launch_kernel = nullptr, residual_kernel = nullptr; ///< null: relax_any_kernel
+      int                     n_threads = 0, n_launch_threads = 0;                ///< n_threads: of persistent_kernel or two_stage
+      int                     n_launched = 0, n_residual = 0;                     ///< thread blocks of the two launch kernels
       std::size_t             n_shared = 0;
     };
 

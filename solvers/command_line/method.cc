@@ -55,9 +55,6 @@ namespace leopard::command_line
                  joined(method_names(as_preconditioner, Backend::cuda)) + "; as smoothers one of " +
                  joined(method_names(as_smoother, Backend::cuda))) +
           ", or the backend host");
-      if (a.backend == "cuda" && a.method().has_blocks && a.async.has_asynchronous_inner_iteration())
-        throw UsageError("--backend cuda is given with --two-stage " + to_string(a.async.two_stage) +
-                         "\n  expected: --two-stage synchronous or block there, or the backend host or reference");
       if (a.backend == "cuda")
         a.n_gpus > 0 ? check_device("--gpus", "no --gpus") : check_device("--backend cuda");
       if (a.backend == "reference")
@@ -66,8 +63,6 @@ namespace leopard::command_line
         return {Backend::host, "host, as asked for: " + threads};
       if (a.backend == "automatic" && a.method().has_blocks && a.async.schedule == Schedule::replay)
         return {Backend::host, "host: a replay does not run on a GPU: " + threads};
-      if (a.backend == "automatic" && a.method().has_blocks && a.async.has_asynchronous_inner_iteration())
-        return {Backend::host, "host: --two-stage " + to_string(a.async.two_stage) + " does not run on a GPU: " + threads};
       if (!on_device)
         return {Backend::host, "host: " + a.method_name + " does not run on a GPU: " + threads};
       if (device::n_devices() == 0)

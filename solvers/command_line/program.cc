@@ -298,7 +298,9 @@ namespace leopard::command_line
       if (iteration.is_replay || (arguments.async.uses_seed(backend) && !iteration.solver->is_fixed_linear_map()))
         log_line("", "replayed: this seed gives the same result in every run");
       else if (!iteration.solver->is_fixed_linear_map())
-        log_line("", "asynchronous: results vary from run to run, within the tolerance; --schedule replay gives the same ones in every run");
+        log_line("",
+                 std::string("asynchronous: results vary from run to run, within the tolerance; ") +
+                   (arguments.async.two_stage == TwoStage::inner ? "--backend host" : "--schedule replay") + " gives the same ones in every run");
     }
 
     Solution

@@ -91,7 +91,7 @@ namespace leopard
       double        momentum        = 0.;            ///< beta in [0, 1) of the second-order Richardson iteration, which begins anew in each call
       Overlap       overlap         = Overlap::none; ///< of blocks that are neighbours in their numbering: block_shape contiguous or rcm
       double        overlap_percent = 25.;           ///< of a block, with an overlap; 0 to 90
-      TwoStage      two_stage       = TwoStage::automatic; ///< inner, outer, total: backends host and reference, no fixed linear map
+      TwoStage      two_stage       = TwoStage::automatic; ///< inner, outer, total: a fixed linear map on the backend host at most
       std::uint64_t seed            = 0;                   ///< of the schedule replay, and of rows in random order
       /**
        * Seconds, about, for which tune() looks for block_shape, block_size, local_iterations, omega and momentum, in

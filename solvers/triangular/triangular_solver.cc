@@ -182,10 +182,12 @@ namespace leopard
   template <typename Number>
   bool TriangularSolver<Number>::has_transposed_map() const
   {
-    // weights by row sums are others for T^T; D^-1 and what iterates commute for single sweeps only
+    // weights by row sums are others for T^T; D^-1 and what iterates commute for single sweeps only; rows of a block
+    // that are taken as it happens, or at random, make no fixed map
     const BlockAsyncOptions &o = options.block_async;
     return options.solve == TriangularSolve::exact || (o.schedule == Schedule::synchronous && o.overlap == Overlap::none && o.momentum == 0. &&
                                                        !o.l1_weights && o.local_iterations_per_block.empty() && o.corrections == Corrections::none &&
+                                                       (o.backend == Backend::host || !o.has_asynchronous_inner_iteration()) &&
                                                        (!options.start_from_diagonal || (o.local_iterations == 1 && o.block_omega == 1.)));
   }
 

@@ -80,7 +80,7 @@ class SolverEntries(Program):
         self.assertEqual(counts["block"], self.count(*chosen, "Schedule=chaotic"))
         for settings, says in ((["Two stage=inner"], ["'Linear solver/Two stage' is inner", "with the schedule chaotic", "expected: the schedule synchronous with it"]),
                                (["Two stage=outer", "Momentum=0.3"], ["'Linear solver/Two stage' is outer", "momentum is 0.3"]),
-                               (["Two stage=outer", "Backend=cuda"], ["'Linear solver/Backend' is cuda", "'Linear solver/Two stage' is outer", "synchronous or block on a GPU"])):
+                               (["Two stage=outer", "Backend=automatic", "GPUs=2"], ["'Linear solver/GPUs' is 2, but for several GPUs: two_stage is outer", "synchronous or block"])):
             error = self.leopard(HELMHOLTZ, *(f"Linear solver/{setting}" for setting in [*chosen, "Schedule=chaotic", *settings]), fails=True)
             for words in says:
                 self.assertIn(words, error)

@@ -1634,13 +1634,13 @@ class Options(Program):
         self.assert_differ(self.iterates("--schedule", "replay", "--seed", "1", schedule=()), self.model(3))
 
     def test_two_stage(self):
-        self.assert_near(self.iterates("--two-stage", "synchronous"), self.model(3))
+        self.assert_near(self.iterates("--two-stage", "synchronous", "--backend", "host"), self.model(3))
         self.assert_differ(self.model(3), self.model(3, in_turn=True))
-        self.assert_near(self.iterates("--two-stage", "inner"), self.model(3, in_turn=True))
+        self.assert_near(self.iterates("--two-stage", "inner", "--backend", "host"), self.model(3, in_turn=True))
         self.assertIn("async-(5) two-stage inner synchronous", self.said)
         for kind in ("outer", "total"):  # of one thread
-            self.assert_near(self.iterates("--two-stage", kind, "--threads", "1", schedule=()), self.model(3, newest=True, in_turn=True))
-        self.assert_near(self.iterates("--two-stage", "block", "--threads", "1", schedule=()), self.model(3, newest=True))
+            self.assert_near(self.iterates("--two-stage", kind, "--backend", "host", "--threads", "1", schedule=()), self.model(3, newest=True, in_turn=True))
+        self.assert_near(self.iterates("--two-stage", "block", "--backend", "host", "--threads", "1", schedule=()), self.model(3, newest=True))
         inner = ("--two-stage", "inner", "--backend", "reference")
         first = self.iterates(*inner, "--seed", "1")
         self.assertIn("replayed: this seed gives the same result in every run", self.said)
@@ -1964,7 +1964,7 @@ class BadInput(Program):
                               (["--method", "async-refinement", "--overlap", "uniform"], "--overlap is given with --method async-refinement"),
                               (["--method", "async-refinement", "--two-stage", "outer"], "--two-stage is given with --method async-refinement"),
                               (["--two-stage", "inner"], ["--two-stage is inner with the schedule chaotic", "the schedule synchronous with it"]),
-                              (["--two-stage", "outer", "--backend", "cuda"], ["--backend cuda is given with --two-stage outer", "synchronous or block"]),
+                              (["--two-stage", "outer", "--gpus", "2"], ["--gpus is given with --two-stage outer", "synchronous or block"]),
                               (["--two-stage", "total", "--overlap", "uniform"], "--two-stage outer"), (["--two-stage", "outer", "--momentum", "0.5"], "--momentum is 0.5"),
                               (["--two-stage", "outer", "--seed", "3"], "--schedule replay"), (["--two-stage", "all"], ["--two-stage is 'all'", "outer, total"]),
                               (["--precision", "automatic", "--method", "jacobi"], "--precision automatic is given with --method jacobi"),

@@ -252,6 +252,7 @@ namespace leopard
       refuses(with(cuda, [](auto &o) { o.schedule = Schedule::synchronous; }), two, "schedule");
       refuses(with(cuda, [](auto &o) { o.corrections = Corrections::single_precision; }), two, "corrections");
       refuses(with(cuda, [](auto &o) { o.last_block_first = true; }), two, "last_block_first");
+      refuses(with(cuda, [](auto &o) { o.two_stage = TwoStage::outer; }), two, "two_stage");
       const auto waiting = with(two, [](auto &s) { s.waits = true; });
       waiting.validate(with(cuda, [](auto &o) { o.schedule = Schedule::synchronous; }));
       refuses(with(cuda, [](auto &o) { o.execution = Execution::persistent; }), waiting, "execution");

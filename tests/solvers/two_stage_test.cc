@@ -543,7 +543,9 @@ namespace leopard
               continue;
             }
           o.backend = Backend::cuda;
-          rejected(o, "two_stage is " + name + " on the backend cuda", "the backends reference and host do all kinds");
+          EXPECT_NO_THROW(o.validate());
+          o.execution = Execution::persistent;
+          rejected(o, "execution is persistent with two_stage " + name, "automatic or launch");
           o          = on_host(kind, 8, 1, 1);
           o.momentum = 0.5;
           rejected(o, "momentum is 0.5 with two_stage " + name, "two_stage synchronous or block");

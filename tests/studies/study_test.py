@@ -218,7 +218,7 @@ with tempfile.TemporaryDirectory() as folder:
     verdicts(*taxonomy, "--matrix", "taxonomy", schedule="replay", **{converge: HOLDS, newest: OPEN, same: HOLDS})
     matrix("taxonomy", pairs(1.5, 4), 8)  # diverges
     verdicts(*taxonomy, "--matrix", "taxonomy", schedule="replay", **{converge: OPEN, newest: OPEN, same: HOLDS})
-    for options, words in ((["--backend", "cuda"], "--backend is cuda"), (["--schedule", "synchronous"], "--schedule is synchronous")):
+    for options, words in ((["--backend", "cuda", "--threads", "2"], "--threads is given"), (["--schedule", "synchronous"], "--schedule is synchronous")):
         result = run(*taxonomy, "--matrix", "five-point-8", *options)
         check(result.returncode == 1 and words in result.stderr and "expected: " in result.stderr, f"taxonomy {options}: {result.stderr}")
 

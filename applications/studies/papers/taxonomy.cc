@@ -4,6 +4,7 @@
 #include "sample_statistics.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/device/device.h>
 #include <solvers/matrix/analysis.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ namespace leopard::studies
     BlockAsyncOptions of_class(const Settings &settings, TwoStage kind, int block_size, int k)
     {
       BlockAsyncOptions options = async(settings, block_size, k);
-      options.backend           = Backend::host; // of those that do all classes the one with threads
+      options.execution         = Execution::launch; // on a GPU all classes have that one
       options.two_stage         = kind;
       if (kind == TwoStage::synchronous || kind == TwoStage::inner)
         options.schedule = Schedule::synchronous;
@@ -81,13 +82,15 @@ namespace leopard::studies
       return experiment.x();
     }
 
-    void study_matrix(const Problem &problem, const Settings &settings, int block_size, Report &report)
+    /** @param settings with the backend host or cuda. */
+    void study_backend(const Problem &problem, const Settings &settings, int block_size, double radius_abs, Report &report)
     {
-      const int    k = settings.local_iterations_or(5), runs = settings.runs_or(3, 10);
-      const double tolerance = problem.name == "fv3" && !settings.full ? 1e-4 : 1e-8;
-      Table        table(problem.name + ": to " + cell(tolerance, "%.0e") + ", median of " + std::to_string(runs) + " runs",
+      const int         k = settings.local_iterations_or(5), runs = settings.runs_or(3, 10);
+      const double      tolerance = problem.name == "fv3" && !settings.full ? 1e-4 : 1e-8;
+      const std::string where     = problem.name + (settings.backend == "cuda" ? " on cuda" : "");
+      Table             table(where + ": to " + cell(tolerance, "%.0e") + ", median of " + std::to_string(runs) + " runs",
                   {"two-stage", "inner iter.", "outer iter.", "values", "local its", "Baudet", "iterations", "factor", "time (ms)"});
-      OfClasses    found{problem.name, estimate_spectral_radius_abs(problem.A), has_no_negative_coupling(problem.A), {}, {}};
+      OfClasses         found{where, radius_abs, has_no_negative_coupling(problem.A), {}, {}};
       for (const int local : k > 1 ? std::vector<int>{1, k} : std::vector<int>{1})
         for (const Class &c : classes)
           {
@@ -106,9 +109,16 @@ namespace leopard::studies
           }
       report.add(table);
       judge_classes(found, report);
+    }
+
+    void study_matrix(const Problem &problem, const std::vector<Settings> &on_backends, int block_size, Report &report)
+    {
+      const double radius_abs = estimate_spectral_radius_abs(problem.A);
+      for (const Settings &settings : on_backends)
+        study_backend(problem, settings, block_size, radius_abs, report);
       std::map<TwoStage, std::vector<double>> x;
       for (const Class &c : classes)
-        x[c.kind] = of_single_rows(problem, settings, c.kind);
+        x[c.kind] = of_single_rows(problem, on_backends.front(), c.kind);
       judge_single_rows(problem.name, x, report);
     }
   } // namespace
@@ -153,19 +163,29 @@ namespace leopard::studies
 
   void study_taxonomy(const Settings &settings, Report &report)
   {
-    if (settings.backend == "cuda")
-      throw InvalidInput("--backend is cuda, where two of the five classes run\n  expected: host, or automatic, which is host in this study");
     if (settings.schedule == "synchronous")
       throw InvalidInput("--schedule is synchronous, which contradicts three of the five classes\n  expected: automatic, chaotic or replay");
-    const std::vector<std::string> names   = settings.matrices_or({"fv1", "fv3", "trefethen"});
-    Settings                       on_host = settings;
-    on_host.backend                        = "host";
-    refuse_unused("taxonomy", on_host, {true}, names);
-    const int block_size = settings.block_size_or(256);
-    report.say("taxonomy: " + machine(on_host) + ", blocks of " + std::to_string(block_size) +
-               " rows; a thread takes the rows of a block in their order where the inner iteration is asynchronous"
+    const std::vector<std::string> names = settings.matrices_or({"fv1", "fv3", "trefethen"});
+    refuse_unused("taxonomy", settings, {true, settings.backend == "automatic"}, names);
+    std::vector<Settings> on_backends(1, settings);
+    if (settings.backend == "automatic") // both, which are compared; a GPU has no replay
+      {
+        on_backends[0].backend = "host";
+        if (device::n_devices() > 0 && settings.schedule != "replay")
+          {
+            on_backends.push_back(settings);
+            on_backends[1].backend = "cuda";
+          }
+      }
+    const int   block_size = settings.block_size_or(256);
+    std::string machines;
+    for (const Settings &on : on_backends)
+      machines += (machines.empty() ? "" : "; ") + machine(on);
+    report.say("taxonomy: " + machines + "; blocks of " + std::to_string(block_size) +
+               " rows; where the inner iteration is asynchronous, a host thread takes the rows of a block in their order, and on a GPU its warps "
+               "do not wait for one another; there each class has a launch a global iteration"
                "\n(no numbers were published; fv3 to 1e-4 unless --full is given)");
     for (const std::string &name : names)
-      study_matrix(load_problem(name, settings), on_host, block_size, report);
+      study_matrix(load_problem(name, settings), on_backends, block_size, report);
   }
 } // namespace leopard::studies
