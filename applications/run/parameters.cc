@@ -298,8 +298,9 @@ namespace leopard
     };
     if (time.scheme != "implicit Euler")
       refuse("'Time stepping/Scheme' is " + time.scheme, "implicit Euler, the scheme whose order with noise is known");
-    if (time.variable_steps())
-      refuse("'Time stepping/Step control' is " + time.step_control, "fixed or multiple of h^2");
+    if (time.adaptive())
+      refuse("'Time stepping/Step control' is " + time.step_control + ", whose repeated steps would choose among the random numbers",
+             "fixed, multiple of h^2 or asynchronous bound");
     if (!discretization.lumped_mass && !discretization.finite_differences)
       refuse("'Discretization/Mass matrix' is consistent", "lumped");
     if (growth.grows())
