@@ -101,6 +101,12 @@ namespace leopard
     void check_transport() const;
     void check_quasi_stationary() const;
     void check_symmetry() const;
+    /**
+     * After choose_backend(): whether the levels that 'Multigrid/Levels' asks for are there where they are stored for
+     * reasons of these ranks. @throws Error.
+     */
+    void check_levels_on(MPI_Comm comm) const;
+
     void check_source() const;
     Parameters() = default;
   };
