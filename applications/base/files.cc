@@ -19,12 +19,16 @@ namespace leopard
     {
       if (code != ENOSPC && code != EFBIG && code != EDQUOT)
         throw std::runtime_error("the file '" + path + "' cannot be written: " + std::strerror(code));
-      std::error_code ignored;
-      const auto      folder = std::filesystem::absolute(path).parent_path();
-      throw std::runtime_error("no room on the disk for the file '" + path + "': it needs " + std::to_string(n_bytes) + " bytes, " +
-                               std::to_string(std::filesystem::space(folder, ignored).available) + " are free (" + std::strerror(code) + ")" +
-                               "\n  expected: " + (code == EFBIG ? "a larger limit of files (ulimit -f)" : "more room, or another 'Run/Directory'") +
-                               "; nothing is half written, and a run can go on with --resume");
+      std::error_code   ignored;
+      const auto        folder = std::filesystem::absolute(path).parent_path();
+      const std::string needs = "it needs " + std::to_string(n_bytes) + " bytes", why = std::string(" (") + std::strerror(code) + ")";
+      const std::string end = "; nothing is half written, and a run can go on with --resume";
+      if (code == EFBIG)
+        throw std::runtime_error("the file '" + path + "' is larger than files may be here: " + needs + why +
+                                 "\n  expected: a larger limit of files (ulimit -f), or a file system for such files" + end);
+      throw std::runtime_error("no room on the disk for the file '" + path + "': " + needs + ", " +
+                               std::to_string(std::filesystem::space(folder, ignored).available) + " are free" + why +
+                               "\n  expected: more room, or another 'Run/Directory'" + end);
     }
   } // namespace
 

@@ -346,14 +346,28 @@ namespace leopard
     return value;
   }
 
-  std::set<std::string> given_entries(const std::string &text, const std::vector<std::string> &overrides)
+  GivenEntries given_entries(const std::string &text, const std::string &file_name, const std::vector<std::string> &overrides)
   {
-    std::set<std::string> entries;
-    for (const auto &[path, value] : assignments_of(text))
-      entries.insert(path);
+    GivenEntries entries;
+    for (const Assignment &assignment : scan(text, file_name, [](const std::string &, const std::string &) {}))
+      entries[join(assignment.path)] = assignment.where;
     for (const std::string &item : overrides)
-      entries.insert(join(dealii::Utilities::split_string_list(item.substr(0, item.find('=')), '/')));
+      entries[join(dealii::Utilities::split_string_list(item.substr(0, item.find('=')), '/'))] = "--set \"" + item + "\"";
     return entries;
+  }
+
+  std::string place_of(const std::string &message, const GivenEntries &given)
+  {
+    std::string place;
+    std::size_t first = message.find("\n  expected:");
+    for (const auto &[entry, where] : given)
+      for (const char *end : {"'", ", "}) // 'Laplace/Boundary values, boundary 3'
+        if (const std::size_t position = message.find("'" + entry + end); position < first)
+          {
+            first = position;
+            place = where;
+          }
+    return place;
   }
 
   std::vector<std::string> with_constants(const std::string &text, const std::vector<std::string> &overrides, const std::string &constants)

@@ -3,7 +3,7 @@
 
 #include "arithmetic.h"
 
-#include <set>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,8 +51,17 @@ namespace leopard
   /** "Section/Entry" and value of each assignment of a text that is in parseable form. */
   std::vector<std::pair<std::string, std::string>> assignments_of(const std::string &text);
 
-  /** "Section/Entry" of all that a text or the overrides give, each once. */
-  std::set<std::string> given_entries(const std::string &text, const std::vector<std::string> &overrides);
+  /** Where entries "Section/Entry" are given: "FILE:LINE", or --set "ENTRY=VALUE". */
+  using GivenEntries = std::map<std::string, std::string>;
+
+  /** All that a text or the overrides give, each once, with the last place of each. */
+  GivenEntries given_entries(const std::string &text, const std::string &file_name, const std::vector<std::string> &overrides);
+
+  /**
+   * Where the first of the given entries that a message names in quotes, before what is expected, is given; empty: it
+   * names none.
+   */
+  std::string place_of(const std::string &message, const GivenEntries &given);
 
   /** The path of each entry that is declared: sections, then its name. */
   std::vector<std::vector<std::string>> declared_entries(dealii::ParameterHandler &prm);

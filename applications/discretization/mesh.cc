@@ -118,7 +118,7 @@ namespace leopard
     for (int d = 0; d < dimension; ++d)
       if (!(lower[d] < upper[d]))
         throw Error("'Mesh/Lower corner' is not below 'Mesh/Upper corner' in direction " + std::to_string(d) + ": " + short_text(lower[d]) + " and " +
-                    short_text(upper[d]));
+                    short_text(upper[d]) + "\n  expected: the lower corner below the upper one in each direction");
     // so that squares and products of lengths, and of what is divided by them, are numbers
     constexpr double longest = 1e50;
     const auto       check   = [&](const std::string &entry, double length, double shortest) {
@@ -153,7 +153,7 @@ namespace leopard
       throw Error("'Mesh/Periodic' is " + names_of_directions(periodic) + ", and 'Mesh/Domain' is " + domain +
                   ", whose boundary does not match across\n  expected: hypercube, box or file, or no periodic directions");
     if (refine_fraction + coarsen_fraction > 1.)
-      throw Error("'Mesh/Refine fraction' and 'Mesh/Coarsen fraction' add up to more than 1");
+      throw Error("'Mesh/Refine fraction' and 'Mesh/Coarsen fraction' add up to more than 1\n  expected: a sum of at most 1");
   }
 
   double MeshParameters::n_coarse_cells(int dimension) const

@@ -236,7 +236,7 @@ namespace leopard
     return options;
   }
 
-  std::string FieldMultigrid::why_no_slabs() const
+  std::string why_no_slabs(const LinearSolverParameters &parameters)
   {
     const MultigridParameters &wanted = parameters.multigrid;
     if (wanted.coarse_solver == "cg" || wanted.coarse_solver == "amg")
@@ -259,6 +259,13 @@ namespace leopard
     return "";
   }
 
+  bool has_stored_levels(const LinearSolverParameters &parameters, unsigned int n_ranks)
+  {
+    const MultigridParameters &wanted = parameters.multigrid;
+    return wanted.form == "stored" || wanted.options.sixteen_bits ||
+           (n_ranks > 1 && wanted.form == "automatic" && (wanted.options.backend == Backend::cuda || !why_no_slabs(parameters).empty()));
+  }
+
   bool FieldMultigrid::find_stencil_form()
   {
     const MultigridParameters &wanted  = parameters.multigrid;
@@ -275,7 +282,7 @@ namespace leopard
       }
     if (n_ranks > 1)
       {
-        if (const std::string why = why_no_slabs(); !why.empty())
+        if (const std::string why = why_no_slabs(parameters); !why.empty())
           return refuse_slabs(why);
         const OwnRange own = own_range(matrix.owned, comm);
         ghosts             = std::make_unique<GhostExchange<double>>(own, numbers_of(matrix.ghosts), comm);

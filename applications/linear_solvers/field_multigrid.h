@@ -27,6 +27,14 @@ namespace leopard
   };
 
   /**
+   * Why a stencil, if there is one, cannot be shared out among several ranks with these parameters; empty: it can, as
+   * far as they tell.
+   */
+  std::string why_no_slabs(const LinearSolverParameters &parameters);
+  /** Whether levels are stored matrices whatever the matrix is. After LinearSolverParameters::choose_backend(). */
+  bool has_stored_levels(const LinearSolverParameters &parameters, unsigned int n_ranks);
+
+  /**
    * Multigrid for one field of a matrix A, which is what the discretization made of diffusion and absorption, K, when
    * this is made. When A's values change later, what A has beyond K acts at the nodes (reaction, lumped mass; of a
    * consistent mass its row sums) and is handed down to the levels as a quantity that is integrated is: d_(l-1) = R_l
@@ -75,8 +83,6 @@ namespace leopard
     void set_form_of_stencil();
     /** Whether the form is to be that of a stencil, and there is one. @throws Error, NeedsDouble. */
     bool find_stencil_form();
-    /** Why a stencil, if there is one, cannot be shared out among the ranks with these parameters; empty: it can. */
-    std::string why_no_slabs() const;
     /** What slabs are made with, of what was found. */
     DistributedStencilOptions options_of_slabs() const;
     /** @return whether the stencil that was found can be made multigrid of: on one rank it can. @throws Error. */

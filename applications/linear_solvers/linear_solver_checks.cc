@@ -35,7 +35,8 @@ namespace leopard
                   "\n  expected: no momentum, or the method async");
     if (lambda_max != 0. && lambda_min >= lambda_max)
       throw Error("'Linear solver/Smallest eigenvalue' is " + Patterns::Tools::to_string(lambda_min) +
-                  ", which is not below 'Linear solver/Largest eigenvalue' = " + Patterns::Tools::to_string(lambda_max));
+                  ", which is not below 'Linear solver/Largest eigenvalue' = " + Patterns::Tools::to_string(lambda_max) +
+                  "\n  expected: the smallest below the largest, or 0 for estimates");
     if (has_smoother() && !multigrid.options.wait_for_ghosts && backend == "reference")
       throw Error(
         "'Multigrid/Wait for ghosts' is false, but 'Linear solver/Backend' is reference, whose results are reproducible\n  expected: true, or the "

@@ -222,6 +222,7 @@ namespace leopard
         options.tolerance        = std::min(target.relative_tolerance, std::nextafter(1., 0.));
         options.inner_iterations = multigrid == nullptr ? 0 : cycles_a_correction(refinement->memory_space());
         options.max_iterations = options.max_corrections = target.max_iterations;
+        options.goes_on_if_slow                          = !parameters.goes_on_in_double(); // which is faster then
         options.asked_to_stop                            = [this] { return stop_requested(comm); };
         refinement->set_options(options);
 

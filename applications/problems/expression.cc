@@ -3,6 +3,7 @@
 
 #include "coefficient.h"
 
+#include <applications/symbolic/function_names.h>
 #include <applications/symbolic/nesting.h>
 #include <solvers/base/errors.h>
 
@@ -59,12 +60,13 @@ namespace leopard
     std::map<std::string, double> values = {{"pi", dealii::numbers::PI}};
     for (const auto &[name, value] : constants)
       {
-        names += (names.empty() ? ", the constants " : ", ") + name;
+        names += (names.empty() ? " with the constants " : ", ") + name;
         values[name] = value;
       }
     const auto fail = [&](const std::string &reason) {
       throw Error("the expression '" + shortened(text) + "' of the entry '" + entry + "' cannot be evaluated" + reason +
-                  "\n  expected: an expression in x,y,z,t with muParser's functions (sin, exp, sqrt, if(a,b,c), ...)" + names + " and pi");
+                  "\n  expected: an expression in x, y, z, t" + names + "; pi, + - * / ^, < <= > >= == != && ||, A ? B : C, and the functions " +
+                  symbolic::functions_of_muparser());
     };
     if (const std::string reason = why_too_deep(text); !reason.empty())
       fail(": " + reason);
@@ -164,7 +166,7 @@ namespace leopard
         if (key == "*")
           for_all_others = std::make_shared<Expression>(expression);
         else if (!expressions.emplace(std::stoul(key), expression).second)
-          throw Error("the entry '" + entry + "' names the boundary id " + key + " twice");
+          throw Error("the entry '" + entry + "' names the boundary id " + key + " twice\n  expected: one expression for each id");
       }
   }
 

@@ -75,5 +75,6 @@ namespace leopard
       return;
     linear.check_precision(); // once more, with the backend that was chosen
     linear.check_precision_on(comm);
+    parameters.check_levels_on(comm);
   }
 } // namespace leopard

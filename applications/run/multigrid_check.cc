@@ -4,7 +4,10 @@
 #include "parameters.h"
 
 #include <applications/base/log.h>
+#include <applications/linear_solvers/field_multigrid.h>
 #include <solvers/base/errors.h>
+
+#include <deal.II/base/mpi.h>
 
 #include <algorithm>
 #include <cmath>
@@ -76,6 +79,16 @@ namespace leopard
       return levels;
     }
 
+    /** @param most levels that there are. @param more about them. @throws Error if more are asked for. */
+    void check_number_of_levels(const Parameters &parameters, unsigned int most, const std::string &more)
+    {
+      const unsigned int wanted = parameters.linear_solver.multigrid.n_levels;
+      if (!parameters.mesh.adaptive && wanted > most)
+        throw Error("'Multigrid/Levels' is " + std::to_string(wanted) + ", but the mesh, 'Mesh/Global refinements' = " +
+                    std::to_string(parameters.mesh.global_refinements) + ", has " + std::to_string(most) + " levels" + more +
+                    "\n  expected: at most " + std::to_string(most) + ", 0 for all, or more refinements of a coarser mesh");
+    }
+
     /** @throws Error. */
     void check_form_and_levels(const Parameters &parameters)
     {
@@ -88,13 +101,19 @@ namespace leopard
           "automatic");
       const unsigned int of_mesh = parameters.mesh.global_refinements + 1, of_stencil = why_not.empty() ? n_stencil_levels(parameters) : 0;
       const unsigned int most = multigrid.form == "stencil" ? of_stencil : std::max(of_mesh, of_stencil);
-      if (!parameters.mesh.adaptive && multigrid.n_levels > most)
-        throw Error("'Multigrid/Levels' is " + std::to_string(multigrid.n_levels) +
-                    ", but the mesh, 'Mesh/Global refinements' = " + std::to_string(parameters.mesh.global_refinements) + ", has " +
-                    std::to_string(most) + " levels" + (most == of_stencil && most != of_mesh ? " down to one node" : "") + "\n  expected: at most " +
-                    std::to_string(most) + ", 0 for all, or more refinements of a coarser mesh");
+      check_number_of_levels(parameters, most, most == of_stencil && most != of_mesh ? " down to one node" : "");
     }
   } // namespace
+
+  void Parameters::check_levels_on(MPI_Comm comm) const
+  {
+    const unsigned int n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm);
+    if (linear_solver.uses_multigrid() && has_stored_levels(linear_solver, n_ranks))
+      check_number_of_levels(*this,
+                             mesh.global_refinements + 1,
+                             n_ranks > 1 ? " of stored matrices, which " + std::to_string(n_ranks) + " ranks have with these settings"
+                                         : " of stored matrices");
+  }
 
   void Parameters::check_multigrid() const
   {

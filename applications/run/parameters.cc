@@ -298,8 +298,9 @@ namespace leopard
     };
     if (time.scheme != "implicit Euler")
       refuse("'Time stepping/Scheme' is " + time.scheme, "implicit Euler, the scheme whose order with noise is known");
-    if (time.variable_steps())
-      refuse("'Time stepping/Step control' is " + time.step_control, "fixed or multiple of h^2");
+    if (time.adaptive())
+      refuse("'Time stepping/Step control' is " + time.step_control + ", whose repeated steps would choose among the random numbers",
+             "fixed, multiple of h^2 or asynchronous bound");
     if (!discretization.lumped_mass && !discretization.finite_differences)
       refuse("'Discretization/Mass matrix' is consistent", "lumped");
     if (growth.grows())
@@ -364,6 +365,11 @@ namespace leopard
     std::vector<std::unique_ptr<Problem>> problems;
     std::vector<std::string>              overrides;
     Constants                             constants;
+    given             = given_entries(text, file, given_overrides);
+    const auto behind = [&](const Error &error) {
+      const std::string place = place_of(error.what(), given);
+      return Error((place.empty() ? file : place) + ": " + error.what());
+    };
     try
       {
         const std::string chosen = given_value(text, given_overrides, "Problem");
@@ -376,7 +382,7 @@ namespace leopard
       }
     catch (const Error &error)
       {
-        throw Error(file + ": " + error.what());
+        throw behind(error);
       }
     for (const auto &each : problems)
       {
@@ -385,7 +391,7 @@ namespace leopard
       }
     computed    = parse_parameters(prm, text, file, overrides, constants);
     all_entries = all_parameters(prm);
-    given       = given_entries(text, overrides);
+    given       = given_entries(text, file, overrides);
     const std::filesystem::path path(file);
     try
       {
@@ -407,7 +413,7 @@ namespace leopard
       }
     catch (const Error &error)
       {
-        throw Error(file + ": " + error.what());
+        throw behind(error);
       }
     if (study != "none" && !smoother_study.cases.empty())
       read_cases(file, given_overrides, comm);
@@ -476,6 +482,12 @@ namespace leopard
     if (linear_solver.is_asynchronous() && !problem->time_dependent()) // a time loop says what it takes of the linear solver
       text += "\nthe linear solver is asynchronous: results of two runs differ within its tolerance; " + linear_solver.how_to_repeat(comm);
     return text;
+  }
+
+  std::string Parameters::located(const std::string &message) const
+  {
+    const std::string place = message.rfind('\'', 0) == 0 ? place_of(message.substr(0, message.find('\'', 1) + 1), given) : "";
+    return place.empty() ? message : place + ": " + message;
   }
 
   std::string Parameters::value(const std::string &entry) const

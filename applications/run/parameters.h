@@ -3,6 +3,7 @@
 
 #include <applications/base/arithmetic.h>
 #include <applications/base/entry_documentation.h>
+#include <applications/base/parameter_file.h>
 #include <applications/discretization/discretization.h>
 #include <applications/linear_solvers/linear_solver.h>
 #include <applications/nonlinear/newton.h>
@@ -11,9 +12,9 @@
 #include <applications/run/sweep.h>
 #include <applications/studies/parameters/smoother_study_parameters.h>
 #include <applications/time_stepping/time_loop.h>
+#include <solvers/base/errors.h>
 
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,7 @@ namespace leopard
     PatternMeasureParameters    pattern_measures;
     SweepParameters             sweep;
     std::string                 all_entries;     ///< the file with all defaults, in parseable form
-    std::set<std::string>       given;           ///< "Section/Entry" of what the file and the overrides give
+    GivenEntries                given;           ///< "Section/Entry" of what the file and the overrides give, and where
     double                      n_unknowns = 0.; ///< of the run, about; 0: not known
     std::vector<ComputedNumber> computed;        ///< numbers that are written as arithmetic
     std::string                 text;            ///< the file as it was read
@@ -78,11 +79,33 @@ namespace leopard
     /** Of a stationary run: solutions, each on a finer mesh than the one before. */
     unsigned int n_cycles() const { return mesh.adaptive ? mesh.adaptive_cycles : verification.refinements + 1; }
 
+    /** A message behind the place of the entry that it begins with, "FILE:LINE: ...", where that is given. */
+    std::string located(const std::string &message) const;
+    /** Does something whose errors are located(). */
+    template <typename Action>
+    auto locating(const Action &action) const
+    {
+      try
+        {
+          return action();
+        }
+      catch (const Error &error)
+        {
+          throw Error(located(error.what()));
+        }
+    }
+
     /** The value of an entry "Section/Entry", as text. */
     std::string value(const std::string &entry) const;
 
     /** The GPU that computes, once the backend is chosen; -1: none does. */
     int device() const;
+
+    /**
+     * After choose_backend(): whether the levels that 'Multigrid/Levels' asks for are there where they are stored for
+     * reasons of these ranks. @throws Error.
+     */
+    void check_levels_on(MPI_Comm comm) const;
 
     /** The documentation of all entries: a parameter file with the defaults. */
     static std::string documentation();

@@ -56,9 +56,9 @@ namespace leopard
   std::string run_once(const RunRequest &request, Parameters &parameters, const NodePlace &place, Log &log, MPI_Comm comm)
   {
     const auto        start   = std::chrono::steady_clock::now();
-    const std::string backend = parameters.choose_backend(comm, place);
+    const std::string backend = parameters.locating([&] { return parameters.choose_backend(comm, place); });
     const bool        study   = parameters.study != "none";
-    check_choices(parameters, comm);
+    parameters.locating([&] { check_choices(parameters, comm); });
     if (study)
       request.study.check(request.mode, comm);
     RunDirectory directory(parameters.directory, request.mode, comm);
@@ -131,6 +131,13 @@ namespace leopard
     catch (const Stopped &stopped)
       {
         status = stopped.what();
+      }
+    catch (const Error &error)
+      {
+        const std::string message = parameters.located(error.what());
+        if (has_begun)
+          provenance.write_failure(message);
+        throw Error(message);
       }
     catch (const std::exception &exception)
       {

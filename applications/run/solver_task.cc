@@ -112,7 +112,7 @@ namespace leopard
     const MeshParameters           &mesh           = parameters.mesh;
     const DiscretizationParameters &discretization = parameters.discretization;
     SolverTask                      task;
-    task.is_needed         = parameters.has_linear_solver();
+    task.is_needed         = parameters.has_linear_solver() && !(problem.time_dependent() && parameters.time.exponential()); // which solves no system
     task.in_time           = problem.time_dependent();
     task.follows_bound     = parameters.time.follows_bound();
     task.consistent_mass   = !discretization.lumped_mass && !discretization.finite_differences;

@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "choices.h"
 #include "entries.h"
-#include "initial_values.h"
-#include "mesh_check.h"
 #include "provenance.h"
 #include "resume.h"
 #include "run.h"
 #include "runs_at_a_time.h"
 #include "simulation.h"
+#include "sweep_check.h"
 #include "sweep_table.h"
-#include "vtu_source.h"
 
 #include <applications/base/collective.h>
 #include <applications/base/files.h>
 #include <applications/base/log.h>
 #include <applications/base/manifest.h>
-#include <applications/base/parameter_file.h>
 #include <applications/base/stop_signal.h>
 #include <applications/base/turns.h>
 #include <applications/discretization/shared_mesh.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/thread_pool.h>
-#include <solvers/base/words.h>
 #include <solvers/device/device.h>
 
 #include <deal.II/base/mpi.h>
@@ -31,9 +27,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <set>
-#include <sstream>
 #include <stdexcept>
 
 #include <fcntl.h>
@@ -46,38 +39,6 @@ namespace leopard
 
   namespace
   {
-    /** The command line of one run of the sweep. */
-    RunRequest request_for(const RunRequest &request, const Parameters &parameters, const SweepRun &run)
-    {
-      RunRequest single = request;
-      single.overrides.insert(single.overrides.end(), run.overrides.begin(), run.overrides.end());
-      single.overrides.emplace_back("Run/Sweep=");
-      single.overrides.emplace_back("Run/Sweep ranks per run=0");
-      single.overrides.emplace_back("Run/Sweep runs at a time=0");
-      single.overrides.push_back("Run/Directory=" + parameters.directory + "/runs/" + run.folder);
-      return single;
-    }
-
-    /** Does something for a run; its errors name the run. */
-    template <typename Action>
-    auto naming(const SweepRun &run, const Action &action)
-    {
-      try
-        {
-          return action();
-        }
-      catch (const Error &error)
-        {
-          throw Error("the run " + run.name + " of the sweep: " + error.what());
-        }
-    }
-
-    /** Reads the parameters of one run. @throws Error that names it. */
-    Parameters parameters_for(const RunRequest &single, const SweepRun &run, MPI_Comm comm)
-    {
-      return naming(run, [&] { return Parameters(single.file, single.overrides, comm); });
-    }
-
     /** What run.json in a run's folder says; an empty object if it cannot be read. Local. */
     nlohmann::json json_in(const std::string &directory)
     {
@@ -97,13 +58,16 @@ namespace leopard
 
     /**
      * Runs that are kept or go on stand in one table with the others: what they compute may not have changed.
-     * Collective. @throws Error.
+     * Collective. @throws Error; Stopped.
      */
     void check_changes(const RunRequest &request, const Parameters &parameters, MPI_Comm comm)
     {
       std::vector<Parameters> all;
       for (const SweepRun &run : parameters.sweep.runs())
-        all.push_back(parameters_for(request_for(request, parameters, run), run, comm));
+        {
+          throw_if_stop_requested(comm);
+          all.push_back(parameters_for(request_for(request, parameters, run), run, comm));
+        }
       on_rank_zero(comm, [&] {
         std::string mistakes;
         for (const Parameters &own : all)
@@ -341,59 +305,6 @@ namespace leopard
       return group;
     }
 
-    /**
-     * Whether at most one of the sweep's entries has another value than in the first run: each value stands in one such
-     * run at least.
-     */
-    bool is_one_off(const SweepRun &first, const SweepRun &run)
-    {
-      int n_other = 0;
-      for (std::size_t i = 0; i < run.values.size(); ++i)
-        n_other += run.values[i] != first.values[i] ? 1 : 0;
-      return n_other <= 1;
-    }
-
-    /** What a run reads, and the mesh that it is read for. */
-    std::string files_of(const Parameters &own)
-    {
-      const Problem &problem = *own.problem;
-      std::string    text    = joined(problem.fields()) + '\n' + problem.initial_from;
-      for (const auto &[entry, value] : assignments_of(own.all_entries))
-        if (entry == "Dimension" || entry == "Discretization/Degree" || entry.rfind("Mesh/", 0) == 0)
-          text += '\n' + value;
-      if (problem.pictures != nullptr)
-        for (std::size_t i = 0; i < problem.pictures->paths().size(); ++i)
-          text += '\n' + problem.pictures->paths()[i] + ": " + problem.pictures->field(i);
-      return text;
-    }
-  } // namespace
-
-  void
-  check_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm, const std::function<void(const SweepRun &, Parameters &)> &then)
-  {
-    const std::vector<SweepRun> runs = parameters.sweep.axes.empty() ? std::vector<SweepRun>() : parameters.sweep.runs();
-    std::set<std::string>       read; // files_of() the runs
-    for (const SweepRun &run : runs)
-      {
-        Parameters own = parameters_for(request_for(request, parameters, run), run, comm);
-        naming(run, [&] {
-          expected_time_loop(own);
-          const bool has_new_files = read.insert(files_of(own)).second;
-          if (has_new_files || is_one_off(runs.front(), run))
-            check_mesh(own, comm);
-          if (!has_new_files || request.mode == OpenMode::resume) // what runs have begun with is not needed any more
-            return;
-          check_source_of_initial_values(own, comm);
-          read_fields_of_images(own, comm);
-          check_fields_of_files(own, comm);
-        });
-        if (then)
-          then(run, own);
-      }
-  }
-
-  namespace
-  {
     struct AllChecked
     {
     };
@@ -542,33 +453,47 @@ namespace leopard
     const NodePlace place = NodePlace::find(comm);
     const MPI_Comm  group = make_group(parameters.sweep, comm);
     RunsAtATime     at_a_time(parameters.sweep.at_a_time, dealii::Utilities::MPI::n_mpi_processes(group));
-    check_sweep(request, parameters, comm, [&](const SweepRun &run, Parameters &own) { // before anything is deleted
-      naming(run, [&] { return own.choose_backend(comm, place); });
-      at_a_time.look_at(own);
-    });
-    RunDirectory directory(parameters.directory, request.mode, comm);
-    if (request.mode == OpenMode::resume)
-      {
-        require_kind_of_run(directory, true, comm);
-        check_changes(request, parameters, comm);
-      }
-    Log log(comm);
-    if (request.mode == OpenMode::overwrite && !directory.is_new())
+    Log             log(comm);
+    std::string     status;
+    const auto      is_stopped = [&](const auto &check) {
       try
         {
-          check_before_deleting(request, parameters, directory, comm, group);
+          check();
         }
       catch (const Stopped &stopped)
         {
-          log.line(std::string(stopped.what()) + " before anything was computed; " + directory.path() + " is as it was");
-          return stopped.what();
+          status = stopped.what();
+          log.line(status + " before anything was computed; " + parameters.directory + " is as it was");
         }
+      return !status.empty();
+    };
+    if (is_stopped([&] {
+          check_sweep(request, parameters, comm, [&](const SweepRun &run, Parameters &own) { // before anything is deleted
+            naming(run, [&] {
+              own.choose_backend(comm, place);
+              own.locating([&] { check_choices(own, group); });
+            });
+            at_a_time.look_at(own);
+          });
+        }))
+      return status;
+    RunDirectory directory(parameters.directory, request.mode, comm);
+    if (is_stopped([&] {
+          if (request.mode == OpenMode::resume)
+            {
+              require_kind_of_run(directory, true, comm);
+              check_changes(request, parameters, comm);
+            }
+          if (request.mode == OpenMode::overwrite && !directory.is_new())
+            check_before_deleting(request, parameters, directory, comm, group);
+        }))
+      return status;
     Provenance provenance(directory.path("run.json"), comm, request.command);
     const auto runs                     = parameters.sweep.runs();
     provenance.json()["parameter_file"] = request.file;
     provenance.json()["overrides"]      = request.overrides;
     provenance.json()["runs"]           = runs.size();
-    std::string status, failures;
+    std::string failures;
     begin_sweep(directory, parameters, runs, provenance, log, comm);
     const unsigned int n_groups = dealii::Utilities::MPI::n_mpi_processes(comm) / dealii::Utilities::MPI::n_mpi_processes(group);
     log.line(format("sweep of %zu runs, %u at a time", runs.size(), n_groups * at_a_time.n()) +

@@ -18,7 +18,7 @@ namespace leopard
     {
       const std::string        section = parameters.problem->name() + "/";
       std::vector<std::string> texts;
-      for (const std::string &entry : parameters.given)
+      for (const auto &[entry, where] : parameters.given)
         if (entry.rfind(section, 0) == 0 && entry != section + "Constants" && entry != section + "Images" && entry != section + "Initial values from")
           texts.push_back(parameters.value(entry));
       for (const ComputedNumber &number : parameters.computed)

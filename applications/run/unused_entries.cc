@@ -26,7 +26,7 @@ namespace leopard
         group = result.insert(result.end(), {why, {}});
       group->entries.push_back(entry);
     };
-    for (const std::string &entry : run.parameters.given)
+    for (const auto &[entry, where] : run.parameters.given)
       if (const std::string why = why_not_used(entry, run); !why.empty())
         add(entry, why);
     for (const UnusedConstant &constant : unused_constants(run.parameters))

@@ -12,16 +12,19 @@ namespace leopard
   std::string validate(const RunRequest &request, MPI_Comm comm)
   {
     const Parameters parameters(request.file, request.overrides, comm);
-    std::string      text = request.file + " is valid: " + parameters.description(comm) + analyze_problem(parameters, comm);
-    for (const std::string &line : choices(parameters))
-      text += "\n" + line;
-    if (const std::string line = expected_time_loop(parameters); !line.empty())
-      text += "\n" + line;
-    if (parameters.sweep.axes.empty()) // a sweep may replace the mesh, and no run has that of the file
-      {
-        check_mesh(parameters, comm);
-        check_fields_of_files(parameters, comm);
-      }
+    std::string      text = request.file + " is valid: " + parameters.description(comm);
+    parameters.locating([&] {
+      text += analyze_problem(parameters, comm);
+      for (const std::string &line : choices(parameters))
+        text += "\n" + line;
+      if (const std::string line = expected_time_loop(parameters); !line.empty())
+        text += "\n" + line;
+      if (parameters.sweep.axes.empty()) // a sweep may replace the mesh, and no run has that of the file
+        {
+          check_mesh(parameters, comm);
+          check_fields_of_files(parameters, comm);
+        }
+    });
     check_sweep(request, parameters, comm);
     text += unused_entries_before_the_run(parameters);
     if (!parameters.sweep.axes.empty())

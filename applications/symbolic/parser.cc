@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parser.h"
 
+#include "function_names.h"
 #include "functions.h"
+
+#include <solvers/base/words.h>
 
 #include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <set>
 #include <vector>
 
 namespace leopard::symbolic
@@ -77,6 +81,12 @@ namespace leopard::symbolic
     }
 
 #undef LEOPARD_FUNCTION
+
+    const std::set<std::string> &further_functions_of_muparser()
+    {
+      static const std::set<std::string> names = {"avg", "ceil", "cot", "csc", "erf", "erfc", "floor", "int", "rint", "sec", "sum"};
+      return names;
+    }
 
     bool starts_name(char c)
     {
@@ -341,7 +351,11 @@ namespace leopard::symbolic
       {
         const auto found = functions().find(word);
         if (found == functions().end())
-          fail(begin, "there is no function '" + word + "'");
+          fail(begin,
+               "there is no function '" + word + "'" +
+                 (further_functions_of_muparser().count(word) == 1
+                    ? " here, where derivatives are formed; initial values, sources and boundary conditions know it, if they name no image"
+                    : ""));
         accept("(");
         std::vector<ex> arguments;
         if (at == text.size() || text[at] != ')')
@@ -369,6 +383,23 @@ namespace leopard::symbolic
   bool is_function(const std::string &name)
   {
     return functions().count(name) == 1;
+  }
+
+  std::string known_functions()
+  {
+    std::vector<std::string> names;
+    for (const auto &[name, function] : functions())
+      names.push_back(name);
+    return joined(names);
+  }
+
+  std::string functions_of_muparser()
+  {
+    std::set<std::string> names = further_functions_of_muparser();
+    for (const auto &[name, function] : functions())
+      names.insert(name);
+    names.erase("step");
+    return joined({names.begin(), names.end()});
   }
 
   GiNaC::ex parse(const std::string &text, const std::map<std::string, GiNaC::ex> &names, const std::string &kind_of_names)

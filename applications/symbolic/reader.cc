@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reader.h"
 
+#include "function_names.h"
 #include "nesting.h"
 #include "parser.h"
 
@@ -38,7 +39,7 @@ namespace leopard::symbolic
         expected += (name == constants.front().first ? " with the constants " : ", ") + name;
       }
     meanings["pi"] = GiNaC::Pi;
-    expected += "; pi, + - * / ^, < <= > >= == != && ||, and functions (exp, log, sqrt, sin, tanh, pow, if, min, max, abs, ...)";
+    expected += "; pi, + - * / ^, < <= > >= == != && || !, and the functions " + known_functions();
   }
 
   GiNaC::ex Names::read(const NamedExpression &expression) const

@@ -77,19 +77,45 @@ namespace leopard
         rate.begin()[i] = 0.;
   }
 
+  namespace
+  {
+    /** Of the solutions and of h times their rates of change at the ends of a step of length h. */
+    struct Hermite
+    {
+      double end, begin, rate_at_end, rate_at_begin;
+    };
+
+    /** The cubic polynomial of all four, s steps before the end. */
+    Hermite cubic(double s)
+    {
+      return {(1. - s) * (1. - s) * (1. + 2. * s), s * s * (3. - 2. * s), -s * (1. - s) * (1. - s), s * s * (1. - s)};
+    }
+
+    /** The parabola without the rate at the beginning. */
+    Hermite parabola(double s)
+    {
+      return {1. - s * s, s * s, -s * (1. - s), 0.};
+    }
+  } // namespace
+
   const HostVector &TimeIntegrator::solution_at(double t)
   {
     if (parameters.exponential())
       {
-        const double h = control.steps[0], s = (control.time - t) / h; // from the end backwards
-        rate_of_change(levels[1], control.time - h, prediction);
-        rate_of_change(levels[0], control.time, history);
-        const bool is_first = control.step == 1;
-        u_new.equ(is_first ? 1. - s * s : (1. - s) * (1. - s) * (1. + 2. * s), levels[0]);
-        u_new.add(is_first ? s * s : s * s * (3. - 2. * s), levels[1]);
-        u_new.add(-h * s * (1. - s) * (is_first ? 1. : 1. - s), history);
-        if (!is_first)
-          u_new.add(h * s * s * (1. - s), prediction);
+        const double h = control.steps[0];
+        if (step_of_rates != control.step) // several times within one step
+          {
+            rate_of_change(levels[1], control.time - h, prediction);
+            rate_of_change(levels[0], control.time, history);
+            step_of_rates = control.step;
+          }
+        const double  s       = (control.time - t) / h;
+        const Hermite weights = control.step == 1 ? parabola(s) : cubic(s);
+        u_new.equ(weights.end, levels[0]);
+        u_new.add(weights.begin, levels[1]);
+        u_new.add(h * weights.rate_at_end, history);
+        if (weights.rate_at_begin != 0.) // else it may be anything
+          u_new.add(h * weights.rate_at_begin, prediction);
         if (distribute)
           distribute(u_new);
         return u_new;

@@ -254,5 +254,6 @@ namespace leopard
     bool                            fused_loaded = false;
     std::string                     fused_failure; ///< of the step after the last one, not yet thrown
     HostVector                      u_new, prediction, history, combination;
+    long                            step_of_rates = -1; ///< exponential steps: whose ends have the rates of change in prediction and history
   };
 } // namespace leopard

@@ -64,6 +64,16 @@ namespace leopard::command_line
       return result.ec == std::errc() && result.ptr == text.data() + text.size() && std::isfinite(value) ? std::optional(value) : std::nullopt;
     }
 
+    /** For options that are numbers: what double precision does not hold would be read as zero. */
+    const CLI::Validator in_range(
+      [](const std::string &text) {
+        double value = 0.;
+        return std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc::result_out_of_range
+                 ? std::string()
+                 : "'" + text + "' is beyond the range of double precision\n  expected: 0, or a number from 2.3e-308 to 1.7e308 in size";
+      },
+      "");
+
     /** Words that stand for themselves. */
     Choices<std::string> choices_of(const std::vector<std::string> &words)
     {
@@ -180,6 +190,7 @@ namespace leopard::command_line
         ->type_name("N");
       app.add_option("--shares", a.gpus.shares, "of --gpus: the part of the matrix of each, such as 60,40 (default: equal ones)")
         ->delimiter(',')
+        ->check(in_range)
         ->type_name("W,W,...");
       add_choice(app,
                  "--precision",
@@ -215,7 +226,7 @@ namespace leopard::command_line
         a.theta,
         "K local iterations only in blocks whose entries weigh more against those outside than in the whole matrix, K - 1 in the others: less work "
         "where local iterations gain little; says what to expect");
-      app.add_option("--block-omega", a.async.block_omega, "weight of a block's update (default 1)")->type_name("W");
+      app.add_option("--block-omega", a.async.block_omega, "weight of a block's update (default 1)")->check(in_range)->type_name("W");
       app
         .add_option(
           "--correction-loops", a.async.correction_loops, "async-refinement: corrections of a block in a global iteration, K sweeps each (default 1)")
@@ -228,7 +239,7 @@ namespace leopard::command_line
         ->type_name("[automatic|BETA]");
       add_choice(app, "--overlap", a.async.overlap, overlaps, "of neighbouring blocks, default none");
       app.add_option("--overlap-level", a.async.overlap_level, "instead of percent: rows so many edges away (reference, replay)")->type_name("N");
-      app.add_option("--overlap-percent", a.async.overlap_percent, "percent of a block that are overlap (default 25 with --overlap)")->type_name("P");
+      app.add_option("--overlap-percent", a.async.overlap_percent, "percent of a block in overlap (default 25)")->check(in_range)->type_name("P");
       add_choice(app, "--schedule", a.async.schedule, schedules, "of the blocks' updates, default chaotic");
       add_choice(app,
                  "--two-stage",
@@ -256,7 +267,7 @@ namespace leopard::command_line
       app.add_flag("--wait", a.gpus.waits, "of --exchange halo: GPUs wait for one another's values after each global iteration");
       add_choice(app, "--storage", a.async.storage, storages, "of the values on the backend cuda, none loses a bit, default automatic");
       app.add_flag("--tune", a.tune, "choose blocks and options by measuring, then solve");
-      app.add_option("--tune-seconds", a.tune_seconds, "time for --tune (default 5)")->type_name("S");
+      app.add_option("--tune-seconds", a.tune_seconds, "time for --tune (default 5)")->check(in_range)->type_name("S");
       add_path(app, "--choice", a.choice, "a choice of --tune: written with --tune, else read");
     }
 
@@ -268,6 +279,7 @@ namespace leopard::command_line
                     a.criteria.relative_tolerance,
                     "relative: ||b - A x|| / ||b||; 0: do all iterations of a relaxation, unless the residual becomes 1e6 times the first; it is "
                     "computed at the end, and for --history or --max-seconds every --test-every")
+        ->check(in_range)
         ->type_name("T");
       app.add_option("--max-iterations", a.criteria.max_iterations, "global iterations")->type_name("N");
       app.add_option("--test-every", a.criteria.test_every, "global iterations between two residual tests")->type_name("N");
@@ -278,6 +290,7 @@ namespace leopard::command_line
           a.criteria.max_seconds,
           "wall time from when the system has been read, looked at between iterations; 0, the default: no limit. Not interrupted: the set-up of "
           "levels and incomplete factors, and the factorization of direct, whose time counts and depends on fill-in that is not known before")
+        ->check(in_range)
         ->type_name("S");
       app.option_defaults()->group("Options");
       app.add_flag("--analyze",

@@ -106,10 +106,18 @@ namespace leopard::command_line
       return {std::move(A), !asymmetry.found};
     }
 
-    /** @throws InvalidInput if no residual could be related to it. */
+    /**
+     * @throws InvalidInput if no residual could be related to it, or residuals would be too small for all their digits.
+     */
     void check_norm(const std::vector<double> &b, const std::string &what, const std::string &remedy)
     {
-      if (!std::isfinite(norm(b)))
+      using Limits            = std::numeric_limits<double>;
+      constexpr double least  = Limits::min() / Limits::epsilon(); // so that what is a rounding of it is a normal number
+      const double     norm_b = norm(b);
+      if (norm_b > 0. && norm_b < least)
+        throw InvalidInput(what + ": the norm of the right-hand side is " + short_text(norm_b, 3) + ", below " + short_text(least, 3) +
+                           ", where residuals in double precision lose their digits\n  expected: a larger one, or zeros; " + remedy);
+      if (!std::isfinite(norm_b))
         throw InvalidInput(what + ": the norm of the right-hand side is above " + short_text(std::numeric_limits<double>::max(), 3) +
                            ", which double cannot hold\n  expected: a smaller one; " + remedy);
     }

@@ -284,14 +284,17 @@ namespace leopard
       return header;
     }
 
-    /** Of n rows and 1 to most columns. */
+    /** Of n rows and 1 to most columns. What is 1 x 1 may be called symmetric, as SciPy calls it. */
     Header read_columns_header(LineReader &reader, int n, int most)
     {
       read_banner_begin(reader);
       Header header;
       header.is_array   = reader.keyword("format", {"array", "coordinate"}) == 0;
       header.is_integer = reader.keyword("field", {"real", "integer"}) == 1;
-      reader.keyword("symmetry", {"general"});
+      if (n == 1)
+        reader.keyword("symmetry", {"general", "symmetric"});
+      else
+        reader.keyword("symmetry", {"general"});
       read_sizes(reader, header);
       const std::string what = most == 1 ? "the vector has " : "the array has ", rows = std::to_string(header.n_rows) + " rows";
       if (header.n_rows != n || header.n_columns < 1 || header.n_columns > most)

@@ -18,6 +18,7 @@ namespace leopard
   {
     constexpr double slow      = 0.5; ///< a correction that leaves more of the residual is looked at
     constexpr int    patience  = 4;   ///< times that the iterations are doubled without a smaller residual before an inner solver is given up
+    constexpr int    few_slow  = 3;   ///< slow corrections in sequence after which it is asked whether the goal can be reached
     constexpr int    n_growing = 3;   ///< first corrections of given iterations that may make the residual larger, each by less than `growth`
     constexpr double growth    = 10.;
 
@@ -25,6 +26,18 @@ namespace leopard
     {
       if (!holds)
         throw InvalidInput("refinement: " + option + " is " + short_text(found) + "\n  expected: " + expected);
+    }
+
+    /**
+     * Whether the residual reaches its goal within the limits if it goes on falling as in the last few_slow
+     * corrections. @param result has that many corrections.
+     */
+    bool arrives(const RefinementResult &result, double goal, const RefinementOptions &options)
+    {
+      const double norm = result.history.back(), before = result.history[result.history.size() - 1 - few_slow];
+      const double more = std::ceil(few_slow * std::log(goal / norm) / std::log(norm / before)); // infinite for goal = 0
+      return norm < before && result.n_corrections + more <= options.max_corrections &&
+             result.n_iterations + more * result.inner_iterations.back() <= options.max_iterations;
     }
   } // namespace
 
@@ -367,11 +380,11 @@ namespace leopard
         std::swap(x, other);
         if (result.n_corrections == 1)
           predict(first, p.scaled / first_scaled, p, result);
-        if (p.n_slow < 3 || reached(p.norm, p.goal))
+        if (p.n_slow < few_slow || reached(p.norm, p.goal))
           continue;
         if (is_at_rounding(x, p))
           return end(RefinementReason::rounding);
-        if (p.is_exact || reached(p.own, 0.5 * slow))
+        if ((p.is_exact || reached(p.own, 0.5 * slow)) && !(options.goes_on_if_slow && arrives(result, p.goal, options)))
           return end(RefinementReason::ill_conditioned);
       }
     return end(RefinementReason::converged);

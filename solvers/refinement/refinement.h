@@ -27,8 +27,9 @@ namespace leopard
      * CorrectionMomentum where the inner solver bears it and inner_iterations are 1 or 2, of which each is a step: for
      * n_rows() Numbers more, and another pass over two vectors of them an iteration.
      */
-    bool                  momentum      = true;
-    std::function<bool()> asked_to_stop = {}; ///< looked at before each correction, and every 100 inner iterations
+    bool                  momentum        = true;
+    bool                  goes_on_if_slow = true; ///< where an ill-conditioned matrix makes corrections slow, and they will do
+    std::function<bool()> asked_to_stop   = {};   ///< looked at before each correction, and every 100 inner iterations
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;

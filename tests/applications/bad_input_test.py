@@ -68,6 +68,32 @@ class BadInput(Program):
         error = self.rejected(self.write("bad.prm", "set Dimenson = 2\nset Dimension = x\n"), says=["bad.prm:1:", "bad.prm:2:"])
         self.assertEqual(error.count("expected"), 1)
 
+    def test_what_is_looked_at_after_the_file_is_read_has_its_line(self):
+        """Expressions, boundary conditions, contradictions, and what the mesh does not have."""
+        laplace = "set Problem = laplace\nsubsection Laplace\n set {}\nend\n"
+        cases = []
+        for i, (entry, says) in enumerate((
+                ("Boundary values = 0: x; 0: y", ["the entry 'Laplace/Boundary values' names the boundary id 0 twice", "expected: one expression for each id"]),
+                ("Boundary values = 0 x", ["the entry 'Laplace/Boundary values' has the item '0 x'", "expected: ID: EXPRESSION"]),
+                ("Boundary values = 0: sin(, *: 0", ["of the entry 'Laplace/Boundary values, boundary 0'"]),
+                ("Boundary fluxes = 1: q", ["the expression 'q' of the entry 'Laplace/Boundary fluxes, boundary 1' cannot be evaluated", "expected: an expression in x, y, z, t"]),
+                ("Boundary values = *: 0; 7: 1", ["'Laplace/Boundary values' names the boundary id 7", "expected: "]),
+                ("Source = x y", ["the expression 'x y' of the entry 'Laplace/Source'", "expected: "]),
+                ("Constants = x: 1", ["'Laplace/Constants' has a value for 'x'", "expected: "]),
+                ("Constants = a: b", ["of the entry 'Laplace/Constants, a'", "expected: "]))):
+            cases.append((self.write(f"{i}bad.prm", laplace.format(entry)), [], [f"{i}bad.prm:3: ", *says]))
+        for i, (text, line, says) in enumerate((
+                ("subsection Mesh\n set Adaptive = true\nend\n", 2, "'Mesh/Adaptive' is true"),
+                ("subsection Time stepping\n set Step size = 1e-3\n set Engine = fused\nend\nsubsection Linear solver\n set Schedule = replay\nend\n", 3, "'Time stepping/Engine' is fused"),
+                ("subsection Mesh\n set Lower corner = 2\nend\n", 2, "expected: the lower corner below the upper one"),
+                ("subsection Mesh\n set Refine fraction = 0.8\n set Coarsen fraction = 0.5\nend\n", 2, "expected: a sum of at most 1"))):
+            cases.append((self.write(f"{i}worse.prm", text), [], [f"{i}worse.prm:{line}: ", says]))
+        self.all_rejected(cases)
+        self.rejected(cases[4][0], says="4bad.prm:3: 'Laplace/Boundary values' names the boundary id 7", leaves_nothing=False)
+        self.assertIn("bad.prm:3: ", self.run_json("4bad")["status"])
+        setting = "Laplace/Boundary values=0: x; 0: y"
+        self.rejected(LAPLACE, setting, says=f'leopard: --set "{setting}": the entry \'Laplace/Boundary values\' names', leaves_nothing=False)
+
     def test_integers_that_are_too_large(self):
         tiny = ROOT / "tests/output/tiny_turing.prm"
         self.invalid([(tiny, [f"Turing/Seed={seed}"], [f"'Turing/Seed' is '{seed}'", says]) for seed, says in (

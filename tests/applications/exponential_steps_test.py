@@ -178,6 +178,15 @@ end
             self.assertRegex(said, rf"{entry}.*solves no system of equations|solves no system of equations.*{entry}", entry)
         self.assertNotRegex(said, r"Threads.*solves no system")
 
+    def test_values_of_solvers_that_no_solver_could_have_end_no_run(self):
+        """They contradict what a solver would be: as all that is not read they are named."""
+        file = self.write("case.prm", CASE.replace("set Relative tolerance = 1e-10", ""))
+        settings = ["Linear solver/Omega=tau", "Linear solver/Tuning time=1", "Linear solver/Momentum=0.5", "Linear solver/Preconditioner=ilu", "Linear solver/Method=async"]
+        said = self.valid([(file.name, [ETD, *settings])])[0]
+        for setting in settings:
+            self.assertRegex(said, rf"not used: .*{setting.split('=')[0]}.*solves no system of equations")
+        self.invalid([(file.name, settings, "'Linear solver/Preconditioner' is ilu, but 'Linear solver/Method' is async")])
+
     def test_what_it_cannot_do_is_refused(self):
         file = self.write("case.prm", CASE.replace("set Relative tolerance = 1e-10", ""))
         needs = "'Time stepping/Scheme' is ETDRK4"

@@ -63,6 +63,30 @@ class Arithmetic(Program):
         self.assertIn("set Constants = r: 3, s: 2*r", (self.folder / "single/parameters_all.prm").read_text())
 
 
+class Functions(Program):
+    """doc/coefficients.md says which expressions may call which functions."""
+    ARGUMENTS = {"if": "x < 1, x, 2", "atan2": "x, 2", "pow": "x, 2", "min": "x, 2", "max": "x, 2", "sum": "x, 2", "avg": "x, 2"}
+
+    def rows(self):
+        table = (ROOT / "doc/coefficients.md").read_text().split("## Functions in expressions")[1]
+        return [[name.split("(")[0] for name in re.findall(r"`([a-z0-9]+(?:\([^`]*)?)`", line) if name != "pi"] for line in table.splitlines() if line.startswith("| ")][1:]
+
+    def calls(self, entry, names):
+        return [(TINY, [f"Turing/{entry}={'1 + ' if entry == 'gamma' else ''}{name}({self.ARGUMENTS.get(name, '0.5 + x' if name != 'acosh' else '1 + x')})"]) for name in names]
+
+    def test_are_those_of_the_table(self):
+        both, differentiated, evaluated = self.rows()
+        self.assertIn("atanh", both)
+        self.assertEqual(differentiated, ["step"])
+        self.assertIn("floor", evaluated)
+        self.valid(self.calls("Source u", [name for name in both + evaluated if name not in ("asin", "acos", "atanh")]) + self.calls("gamma", [name for name in both + differentiated if name not in ("asin", "acos", "atanh")]))
+        for entry, unknown, known, more in (("gamma", evaluated, both + differentiated, "here, where derivatives are formed; initial values, sources and boundary conditions know it"),
+                                            ("Initial value u", differentiated, both + evaluated, "cannot be evaluated")):
+            cases = [(file, settings, [more]) for file, settings in self.calls(entry, unknown)]
+            for message in self.invalid(cases):
+                self.assertEqual(message.strip().rsplit(" functions ", 1)[1].split(", "), sorted(known))
+
+
 class ReactionsWithChoices(Program):
     def last_range(self, name):
         """Smallest and largest u at the end, and what was said of the time loop."""

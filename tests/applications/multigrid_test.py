@@ -335,6 +335,15 @@ class MultigridBadInput(Program):
         self.assertEqual(len([e for e in self.run_json("chosen")["not_used"] if e["entry"].startswith("Multigrid/")]), 2)
         said = self.leopard(file, "Multigrid/Levels=5")
         self.assertIn("stored matrices (no stencil: its grid has 4 levels down to one node, and 'Multigrid/Levels' is 5)", said)
+        # on several ranks, where slabs cannot do what is asked for and levels are stored
+        few = self.write("few.prm", file.read_text().replace("set Global refinements = 4", "set Global refinements = 2\n set Cells = 16") + "subsection Linear solver\n set Method = multigrid\nend\n")
+        for settings in (["Linear solver/Precision=mixed"], ["Multigrid/Smoother=chebyshev"], ["Multigrid/Coarse solver=amg"]):
+            error = self.leopard(few, "Multigrid/Levels=5", *settings, "Run/Directory=none", ranks=2, fails=True)
+            for words in ("'Multigrid/Levels' is 5", "has 3 levels of stored matrices, which 2 ranks have with these settings", "expected: at most 3"):
+                self.assertIn(words, error)
+            self.assertFalse((self.folder / "none").exists(), "a folder was made")
+            self.leopard(few, "Multigrid/Levels=5", *settings)
+        self.leopard(few, "Multigrid/Levels=5", ranks=2)
         steps = ["Time stepping/Scheme=ETDRK4", "Linear solver/Method=gmres", "Linear solver/Preconditioner=multigrid", "Multigrid/Form=stored", "Multigrid/Levels=9"]
         self.leopard(TINY, *steps)
         self.assertIn("Multigrid/Levels", [e["entry"] for e in self.run_json(TINY.stem)["not_used"]])

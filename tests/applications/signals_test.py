@@ -143,6 +143,27 @@ class Signals(Program):
             self.stop(LAPLACE, *NEVER, "Mesh/Global refinements=0", "Mesh/Cells=2048", f"Run/Directory=output/{int(number)}", after="Leopard", number=number, pause=pause, name=str(int(number)))
             self.assertLess(time.monotonic() - start - pause, 100)
 
+    def test_a_sweep_that_checks_its_runs(self):
+        """Twenty thousand, of which no folder is there yet. Without a look at signals it went on for minutes."""
+        axes = f"Run/Sweep=gamma: {', '.join(map(str, range(1, 201)))}; kappa: {', '.join(map(str, range(1, 101)))}"
+        process = subprocess.Popen(self.command(TINY, axes), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        caught = 0
+        while not caught >> (signal.SIGTERM - 1) & 1:  # from then on they are asked for
+            self.assertIsNone(process.poll(), "it has ended")
+            time.sleep(0.1)
+            caught = int(next(line for line in pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines() if line.startswith("SigCgt")).split()[1], 16)
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        try:
+            said, error = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            self.fail("still running a minute after the signal")
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, said + error)
+        self.assertIn("stopped: SIGTERM before anything was computed", said)
+        self.assertFalse((self.folder / "output").exists())
+
     def test_meshes(self):
         self.stop(LAPLACE, *NEVER, "Mesh/Global refinements=10", after="Leopard")
 

@@ -132,7 +132,9 @@ namespace leopard
         }
       catch (const Error &error)
         {
-          EXPECT_NE(std::string(error.what()).find("no room on the disk for the file '" + path), std::string::npos) << error.what();
+          EXPECT_NE(std::string(error.what()).find("the file '" + path + "' is larger than files may be here"), std::string::npos) << error.what();
+          EXPECT_NE(std::string(error.what()).find("ulimit -f"), std::string::npos) << error.what();
+          EXPECT_EQ(std::string(error.what()).find("are free"), std::string::npos) << error.what();
         }
       std::filesystem::remove_all(folder);
     }

@@ -106,6 +106,34 @@ class Program(unittest.TestCase):
 
 
 class Solving(Program):
+    def test_a_system_of_one_row_as_scipy_writes_it(self):
+        """What is 1 x 1 is symmetric there."""
+        self.write("one.mtx", "%%MatrixMarket matrix coordinate real symmetric\n%\n1 1 1\n1 1 2.000000000000000e+00\n")
+        for kind in ("array real symmetric\n%\n1 1\n5.0000000000000000e+00\n", "coordinate real symmetric\n%\n1 1 1\n1 1 5\n", "array integer symmetric\n%\n1 1\n5\n"):
+            self.write("b.mtx", "%%MatrixMarket matrix " + kind)
+            self.run_it("one.mtx", "--rhs", "b.mtx", "--solution", "x.mtx")
+            self.assertEqual(self.read_vector("x.mtx"), [2.5])
+
+    def test_right_hand_sides_whose_residuals_would_be_denormal(self):
+        """Down to there all digits are right; below, what solves in mixed precision stagnated, and advice was of no use."""
+        b = [math.sin(i) for i in range(144)]
+        for options in ((), ("--method", "cg", "--precision", "mixed", "--preconditioner", "none"), ("--method", "async", "--precision", "mixed")):
+            self.vector("b.mtx", [1e-291 * value for value in b])
+            self.run_it("A.mtx", "--rhs", "b.mtx", "--solution", "x.mtx", "--tolerance", "1e-10", "--backend", "host", *options)
+            r = [v - w for v, w in zip(b, multiply(self.entries, [1e291 * value for value in self.read_vector("x.mtx")]))]
+            self.assertLess(norm(r), 1.2e-10 * norm(b), options)
+            (self.folder / "x.mtx").unlink()
+            for size in (1e-293, 1e-310):
+                self.vector("b.mtx", [size * value for value in b])
+                self.refused("A.mtx", "--rhs", "b.mtx", *options, says=["b.mtx: the norm of the right-hand side is", "below 1e-292", "scale b and x by the same power of ten"], code=1)
+        self.vector("b.mtx", [0.] * 144)
+        self.run_it("A.mtx", "--rhs", "b.mtx")
+
+    def test_numbers_below_the_range_of_double_precision(self):
+        for option in ("--tolerance", "--max-seconds", "--block-omega", "--tune-seconds", "--overlap-percent"):
+            self.refused("A.mtx", option, "1e-400", says=[option, "'1e-400' is beyond the range of double precision", "0, or a number"])
+        self.assertIn("converged", self.run_it("A.mtx", "--method", "jacobi", "--tolerance", "1e-5"))
+
     def check_solution(self, entries, b, tolerance=1e-9):
         x = self.read_vector("x.mtx")
         residual = [value - product for value, product in zip(b, multiply(entries, x))]

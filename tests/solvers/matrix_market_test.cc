@@ -468,6 +468,8 @@ namespace leopard
       const std::string sparse = "%%MatrixMarket matrix coordinate integer general\n4 1 2\n3 1 7\n1 1 -2\n";
       EXPECT_EQ(read_matrix_market_vector(write("sparse.mtx", sparse), 4), (Vector{-2., 0., 7., 0.}));
       EXPECT_EQ(read_matrix_market_vector(write("comments.mtx", array + "% c\n\n2 1\n\n1\n2"), 2), (Vector{1., 2.}));
+      for (const std::string header : {"array real symmetric\n%\n1 1\n2.5\n", "coordinate real symmetric\n%\n1 1 1\n1 1 2.5\n"}) // as SciPy has it
+        EXPECT_EQ(read_matrix_market_vector(write("one.mtx", "%%MatrixMarket matrix " + header), 1), (Vector{2.5}));
       EXPECT_EQ(read_matrix_market_vector(write("none.mtx", array + "0 1\n"), 0), Vector());
     }
 

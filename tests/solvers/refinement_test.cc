@@ -376,20 +376,26 @@ namespace leopard
   }
 
   /**
-   * Pairs of unknowns with the eigenvalues 1e-10 and 2, whose entries stand on both sides of the middle between two
-   * floats: rounded, the smaller one is 1.2e-7. So CG solves the rounded system, and a correction gains a thousandth.
+   * Pairs of unknowns with the eigenvalues `smaller` and 2, whose entries stand on both sides of the middle between two
+   * floats: rounded, the smaller one is 1.2e-7. So CG solves the rounded system, and a correction leaves
+   * 1 - smaller / 1.2e-7 of the residual.
    */
-  TEST_P(RefinementBackend, AMatrixThatIsTooIllConditionedIsNamed)
+  CrsMatrix<double> pairs_between_floats(int n, double smaller)
   {
-    constexpr int    n      = 200;
-    constexpr double middle = 1. + 1. / (1 << 24), half = 0.5e-10;
+    constexpr double middle = 1. + 1. / (1 << 24);
     Dense            pairs(n, n);
     for (int i = 0; i < n; ++i)
       {
-        pairs(i, i)     = middle + half;
-        pairs(i, i ^ 1) = -(middle - half);
+        pairs(i, i)     = middle + 0.5 * smaller;
+        pairs(i, i ^ 1) = -(middle - 0.5 * smaller);
       }
-    const CrsMatrix<double> A            = crs(pairs);
+    return crs(pairs);
+  }
+
+  TEST_P(RefinementBackend, AMatrixThatIsTooIllConditionedIsNamed)
+  {
+    constexpr int           n            = 200;
+    const CrsMatrix<double> A            = pairs_between_floats(n, 1e-10); // a correction gains a thousandth
     CgOptions               in_double    = {};
     in_double.backend                    = GetParam();
     in_double.tolerance                  = 1e-5;
@@ -404,6 +410,24 @@ namespace leopard
         const RefinementResult other = solve<double>(A, b, cg_in_double).result;
         EXPECT_TRUE(other.converged() || other.reason == RefinementReason::rounding) << to_string(other.reason);
       }
+  }
+
+  /** It goes on where its pace is enough for the limits, and else is given up soon. */
+  TEST_P(RefinementBackend, AResidualThatFallsSlowlyAndSteadilyReachesItsGoal)
+  {
+    const CrsMatrix<double> A = pairs_between_floats(200, 0.2 * std::ldexp(1., -23)); // 0.8 a correction
+    const Vector            b(A.n_rows, 1.);
+    RefinementOptions       o    = tolerance(1e-6);
+    const RefinementResult  slow = solve<float>(A, b, cg(), o).result;
+    EXPECT_TRUE(slow.converged()) << to_string(slow.reason) << ", " << slow.relative_residual;
+    EXPECT_NEAR(slow.n_corrections, std::log(1e-6) / std::log(0.8), 2.);
+    o.max_corrections           = 50; // of which 62 are needed
+    const RefinementResult over = solve<float>(A, b, cg(), o).result;
+    EXPECT_EQ(over.reason, RefinementReason::ill_conditioned) << to_string(over.reason);
+    EXPECT_LE(over.n_corrections, 10);
+    o                = tolerance(1e-6);
+    o.max_iterations = 40; // each correction takes at least one
+    EXPECT_NE(solve<float>(A, b, cg(), o).result.reason, RefinementReason::converged);
   }
 
   // kappa = 4e9: float's rounding times it is far above one

@@ -151,8 +151,11 @@ namespace leopard
     /** Whether there are Conditions: of two species that diffuse, without cross-diffusion and advection. */
     bool has_conditions() const { return system.n() == 2 && system.is_parabolic() && system.cross.empty() && system.drift_along.empty(); }
 
-    /** Lines for the log. */
-    std::string text() const;
+    /**
+     * Lines for the log. @param place of coefficients that depend on it: where they are taken, "at the centre of the
+     * domain"; empty: they are the same everywhere.
+     */
+    std::string text(const std::string &place = "") const;
     /** The same for run.json. */
     nlohmann::json report() const;
 

@@ -218,7 +218,7 @@ namespace leopard
         return {};
       }
     const TuringAnalysis analysis(linearize(state, &place), domain);
-    text   = analysis.text();
+    text   = analysis.text(on_place ? here : "");
     report = analysis.report();
     if (states.size() > 1)
       text += "\n  other steady states were found (" + std::to_string(states.size() - 1) + "); 'Turing/Steady state guess' chooses another";
@@ -233,10 +233,7 @@ namespace leopard
     report["steady_states_found"] = states;
     if (on_place)
       {
-        text.insert(text.find('\n'), ",\n  of coefficients as they are " + here);
         report["place"] = centre;
-        if (const std::size_t expected = text.find("\n  expected: "); expected != std::string::npos)
-          text.insert(expected + std::string("\n  expected").size(), " with these");
         text += analysis.is_anisotropic() ? "\n  elsewhere they are others, which the analysis does not look at" : range_over(domain, report);
         return {}; // no forecast for the whole domain
       }

@@ -127,11 +127,13 @@ namespace leopard
       }
   }
 
-  std::string TuringAnalysis::text() const
+  std::string TuringAnalysis::text(const std::string &place) const
   {
-    const unsigned int n      = system.n();
-    std::string        result = "Turing analysis of small disturbances of the homogeneous steady state\n  steady state: " +
-                         list(n, [&](unsigned int c) { return system.species[c] + " = " + number(system.steady_state[c]); });
+    const unsigned int n        = system.n();
+    const std::string  expected = "\n  expected" + std::string(place.empty() ? "" : " with these") + ": a pattern of wavelength ";
+    std::string        result   = "Turing analysis of small disturbances of the homogeneous steady state" +
+                         (place.empty() ? "" : ",\n  of coefficients as they are " + place) +
+                         "\n  steady state: " + list(n, [&](unsigned int c) { return system.species[c] + " = " + number(system.steady_state[c]); });
     result += "\n  without diffusion: " + std::string(stable_without_diffusion ? "stable" : "unstable") + ", eigenvalues " +
               list(eigenvalues.size(), [&](unsigned int c) { return number(eigenvalues[c]); });
     if (!system.still.empty())
@@ -185,11 +187,10 @@ namespace leopard
                     });
       }
     if (pattern && prefers_direction)
-      result += "\n  expected: a pattern of wavelength " + number(wavelength) + " " + stripes(system, direction) +
-                (frequency > 0. ? "; it moves in waves" : "");
+      result += expected + number(wavelength) + " " + stripes(system, direction) + (frequency > 0. ? "; it moves in waves" : "");
     else if (pattern)
-      result += "\n  expected: a pattern of wavelength " + number(wavelength) + ", about " + number(std::max(1., std::round(n_spots))) +
-                " spots if it is one of spots" + (frequency > 0. ? "; it moves in waves" : "");
+      result += expected + number(wavelength) + ", about " + number(std::max(1., std::round(n_spots))) + " spots if it is one of spots" +
+                (frequency > 0. ? "; it moves in waves" : "");
     else
       {
         const bool is_faster = !stable_without_diffusion && !bands.empty() && growth_rate > eigenvalues.front().real();

@@ -148,7 +148,7 @@ namespace leopard
           throw Error("'" + entry + "' has '" + text + "': " + call.name + " has no option '" + name + "'" + did_you_mean(name, known) +
                       "\n  expected: one of " + joined(known));
         if (!given.insert(name).second)
-          throw Error("'" + entry + "' has '" + text + "': the option " + name + " is given twice");
+          throw Error("'" + entry + "' has '" + text + "': the option " + name + " is given twice\n  expected: each option once");
         for (const Option &option : options())
           if (option.name == name)
             option.set(choice, {entry, text, name, value});
