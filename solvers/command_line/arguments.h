@@ -57,8 +57,9 @@ namespace leopard::command_line
     bool              tune                 = false;
     double            tune_seconds         = 5.;
     bool              analyze              = false;
-    std::string       asks_for_async;       ///< the option for which async is taken where no --method is given; empty: none
-    bool              is_automatic = false; ///< the method is a choice of --method automatic
+    std::string       asks_for_async;         ///< the option for which async is taken where no --method is given; empty: none
+    bool              is_automatic   = false; ///< the method is a choice of --method automatic
+    bool              double_follows = false; ///< what fails in single precision is done once more in double
 
     std::shared_ptr<const Stencil<double>> found_stencil;           ///< that the matrix is, if that is known
     double largest_shift = std::numeric_limits<double>::infinity(); ///< of the diagonal, with which incomplete factors are still tried

@@ -136,6 +136,7 @@ namespace leopard::command_line
         RefinementOptions options;
         options.tolerance        = criteria.relative_tolerance;
         options.inner_iterations = about.inner_iterations;
+        options.goes_on_if_slow  = about.goes_on_if_slow;
         options.max_iterations   = criteria.max_iterations;
         options.max_corrections  = criteria.max_iterations;
         if (criteria.max_seconds > 0.)

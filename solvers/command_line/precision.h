@@ -49,7 +49,8 @@ namespace leopard::command_line
     std::string name, description;
     bool        is_fixed_linear_map = false;
     std::string unit                = "global iterations";
-    int         inner_iterations    = 0; ///< of each correction; 0: as RefinementOptions
+    int         inner_iterations    = 0;    ///< of each correction; 0: as RefinementOptions
+    bool        goes_on_if_slow     = true; ///< as RefinementOptions
 
     std::vector<double> null_space = {}; ///< what is taken out of the solution, see take_out()
   };

@@ -27,6 +27,7 @@
 #include <cmath>
 #include <future>
 #include <limits>
+#include <system_error>
 #include <vector>
 
 namespace leopard::command_line
@@ -78,19 +79,26 @@ namespace leopard::command_line
 
     /**
      * Makes the GPU ready, which takes some tenths of a second, while something else is done. What goes wrong there
-     * goes wrong again where it is used.
+     * goes wrong again where it is used; without a thread for it, it is made ready later.
      */
     std::future<void> wake_gpu()
     {
-      return std::async(std::launch::async, [] {
-        try
-          {
-            device::synchronize();
-          }
-        catch (const DeviceError &)
-          {
-          }
-      });
+      try
+        {
+          return std::async(std::launch::async, [] {
+            try
+              {
+                device::synchronize();
+              }
+            catch (const DeviceError &)
+              {
+              }
+          });
+        }
+      catch (const std::system_error &)
+        {
+          return {};
+        }
     }
 
     ReadMatrix read_matrix(const std::string &path, bool divides_by_diagonal)
@@ -428,6 +436,7 @@ namespace leopard::command_line
           const bool      is_free_krylov    = now.is_krylov() && (now.is_automatic || arguments.precision != Precision::mixed);
           const bool      chose_single =
             (is_free_multigrid && now.precision == Precision::automatic) || (is_free_krylov && now.precision == Precision::mixed);
+          now.double_follows            = chose_single;
           bool       is_last            = i + 1 == attempts.size();
           const auto try_in_double_next = [&] {
             attempts.insert(attempts.begin() + static_cast<long>(i) + 1, attempts[i]);
@@ -532,7 +541,9 @@ namespace leopard::command_line
         check_can_be_written(path);
     choose_waiting(arguments);
     // what cannot be is said before the matrix is read; whether a GPU answers is found out meanwhile
-    const bool        may_be_either = arguments.backend == "automatic" && !arguments.has("--waiting");
+    const bool may_be_either =
+      arguments.backend == "automatic" && may_run_on_gpu(arguments) &&
+      !(arguments.has("--waiting") || arguments.has("--execution") || arguments.has("--storage") || arguments.has("--threads"));
     std::future<void> waking; // ends where this function does
     if (may_be_either || choose_backend(arguments).backend == Backend::cuda)
       waking = wake_gpu();

@@ -291,6 +291,7 @@ namespace leopard::command_line
                                     "cycles",
                                     a.inner_iterations > 0 ? a.inner_iterations
                                                            : cycles_a_correction(cycles->memory_space(), stencil && stencil->n_z > 1),
+                                    !a.double_follows,
                                     null_space_of(*cycles, A)};
       return make_mixed(std::move(system), make_inner_solver(std::move(cycles)), about);
     }
@@ -487,7 +488,9 @@ namespace leopard::command_line
       const MethodInSingle method = {krylov->name() + (of.name.empty() ? "" : " with " + of.name),
                                      "set up in " + seconds_since(start),
                                      !has_racing_sweeps(a) && of.is_fixed_linear_map,
-                                     "iterations"};
+                                     "iterations",
+                                     0,
+                                     !a.double_follows};
       const Backend        around = a.n_gpus > 0 ? Backend::host : backend; // where the method's vectors are
       return make_mixed(make_outer_system<float>(A, low.scale, around, a.async.n_threads), make_inner_solver(std::move(krylov)), method);
     }

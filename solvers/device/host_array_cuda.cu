@@ -2,6 +2,7 @@
 #include "../base/errors.h"
 #include "cuda_error.cuh"
 #include "host_array.h"
+#include "recording.cuh"
 
 #include <string>
 
@@ -9,8 +10,9 @@ namespace leopard::device
 {
   void *allocate_on_host(std::size_t n_bytes)
   {
-    void             *pointer = nullptr;
-    const cudaError_t code    = cudaHostAlloc(&pointer, n_bytes, cudaHostAllocPortable);
+    const RecordingLock lock(recording());
+    void               *pointer = nullptr;
+    const cudaError_t   code    = cudaHostAlloc(&pointer, n_bytes, cudaHostAllocPortable);
     if (code == cudaErrorMemoryAllocation)
       {
         cudaGetLastError();
@@ -25,6 +27,7 @@ namespace leopard::device
     if (pointer == nullptr)
       return;
     cudaStreamSynchronize(cudaStreamPerThread); // kernels may read it yet
+    const RecordingLock lock(recording());
     cudaFreeHost(pointer);
   }
 } // namespace leopard::device

@@ -10,7 +10,7 @@ namespace leopard::reaction_diffusion
     class MeshRanksLongCells : public MeshRanksTest
     {
     };
-    INSTANTIATE_TEST_SUITE_P(Backends, MeshRanksLongCells, testing::Values(Backend::host, Backend::cuda), backend_name);
+    INSTANTIATE_TEST_SUITE_P(Ways, MeshRanksLongCells, all_ways, name_of_way);
   } // namespace
 
   /** All levels shared, the coarsest one too, or whole on every rank; domains that are cut across the long cells. */
@@ -21,7 +21,7 @@ namespace leopard::reaction_diffusion
     std::vector<int> owner;
     for (int i = 0; i < n; ++i)
       owner.push_back(std::min(n_ranks() - 1, static_cast<int>(n_ranks() * mesh.laplacian.coordinates[2 * i] / 2.)));
-    StepperOptions options            = fixed_steps(GetParam(), Scheme::bdf2, 4e-3);
+    StepperOptions options            = fixed_steps(backend(), Scheme::bdf2, 4e-3);
     options.kinetics.gamma            = 500.;
     options.diffusion                 = {1., 20.};
     options.stepping.linear_method    = LinearMethod::multigrid;
