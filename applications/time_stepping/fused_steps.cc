@@ -278,6 +278,8 @@ namespace leopard
       return "of the expressions of 'Turing/Kinetics'" +
              std::string(problem.has_boundary_conditions() || problem.has_sources_or_fluxes() ? " with sources and boundary conditions" : "") + ": " +
              reason;
+    if (problem.has_noise() && time.follows_bound())
+      return "its noise is for steps that do not follow the asynchronous bound";
     if (const std::string reason = problem.library_noise().why_not(); !reason.empty())
       return "of the expressions of 'Turing/Noise ...': " + reason;
     for (unsigned int c = 0; c < problem.fields().size(); ++c)

@@ -42,15 +42,10 @@ namespace leopard::command_line
       return a.is_relaxation() ? a.method().has_blocks && a.async.schedule != Schedule::replay : a.method_name != "direct";
     }
 
-    bool has_form_on_gpu(const Arguments &a)
-    {
-      return a.method_name == "automatic" || a.runs_on(Backend::cuda);
-    }
-
     ChosenBackend choose(const Arguments &a)
     {
       const std::string threads   = is_parallel(a) ? "host threads" : "one host thread";
-      const bool        on_device = has_form_on_gpu(a);
+      const bool        on_device = a.method_name == "automatic" || a.runs_on(Backend::cuda);
       if (a.backend == "cuda" && !on_device)
         throw UsageError(
           "--backend cuda is given with --method " + a.method_name +
@@ -465,11 +460,6 @@ namespace leopard::command_line
       return result;
     }
   } // namespace
-
-  bool may_run_on_gpu(const Arguments &arguments)
-  {
-    return has_form_on_gpu(arguments) && !(arguments.method().has_blocks && arguments.async.schedule == Schedule::replay);
-  }
 
   ChosenBackend choose_backend(const Arguments &arguments)
   {

@@ -23,9 +23,6 @@ namespace leopard::command_line
    */
   ChosenBackend choose_backend(const Arguments &arguments);
 
-  /** Whether what is asked for could run on a GPU, be there one or not; --backend host and reference aside. */
-  bool may_run_on_gpu(const Arguments &arguments);
-
   /**
    * What the blocks are for: the numbering in which they are contiguous, none if that is the one of A. @throws
    * InvalidInput.

@@ -540,12 +540,8 @@ namespace leopard::command_line
       if (!path.empty())
         check_can_be_written(path);
     choose_waiting(arguments);
-    // what cannot be is said before the matrix is read; whether a GPU answers is found out meanwhile
-    const bool may_be_either =
-      arguments.backend == "automatic" && may_run_on_gpu(arguments) &&
-      !(arguments.has("--waiting") || arguments.has("--execution") || arguments.has("--storage") || arguments.has("--threads"));
-    std::future<void> waking; // ends where this function does
-    if (may_be_either || choose_backend(arguments).backend == Backend::cuda)
+    std::future<void> waking;                               // ends where this function does
+    if (choose_backend(arguments).backend == Backend::cuda) // what cannot be is said before the matrix is read
       waking = wake_gpu();
     log_line("leopard-solve", std::string(" ") + version() + " (" + git_commit() + ")");
     if (!arguments.asks_for_async.empty())
@@ -555,7 +551,6 @@ namespace leopard::command_line
     const bool may_have_zeros = arguments.analyze || divides_not;
     ReadMatrix read           = read_matrix(arguments.matrix, !may_have_zeros);
     times.reading             = times.stopwatch.seconds();
-    choose_backend(arguments); // what does not fit it is said before anything is computed
     if (!arguments.analyze)
       return solve_system(arguments, std::move(read.A), read.is_symmetric, times);
     analyze_matrix(arguments, std::move(read.A), read.is_symmetric);

@@ -128,7 +128,7 @@ class MeshFiles(Program):
             (values, ["Mesh/Cells=10000"], named + of_box),  # no mesh of 10000 x 10000 cells is made for that
             (values, ["Dimension=3"], named + "7, which the mesh does not have\n  expected: one of 0, 1, 2, 3, 4, 5, or *"),
             (values, [*from_file, "Laplace/Boundary values=7: 1; 2: 3"], named + "2, which the mesh does not have\n  expected: one of 0, 7, or *"),
-            (values, ["Laplace/Boundary values=3: 1", swept], "the run Mesh/Domain=ball of the sweep: " + named + of_ball.replace("7", "3")),
+            (values, ["Laplace/Boundary values=3: 1", swept], ["the run Mesh/Domain=ball of the sweep: ", named + of_ball.replace("7", "3")]),
             (values, [*from_file, "Study=smoothers", "Laplace/Boundary values=9: 1"], named + "9"),
             (values, [*from_file, "Laplace/Boundary values=", "Linear solver/Method=direct"], "prescribes boundary values nowhere"),
         ])

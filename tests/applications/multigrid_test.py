@@ -343,7 +343,7 @@ class MultigridBadInput(Program):
                 self.assertIn(words, error)
             self.assertFalse((self.folder / "none").exists(), "a folder was made")
             self.leopard(few, "Multigrid/Levels=5", *settings)
-        self.leopard(few, "Multigrid/Levels=5", ranks=2)
+        self.leopard(few, "Multigrid/Levels=5", "Linear solver/Backend=host", ranks=2)
         steps = ["Time stepping/Scheme=ETDRK4", "Linear solver/Method=gmres", "Linear solver/Preconditioner=multigrid", "Multigrid/Form=stored", "Multigrid/Levels=9"]
         self.leopard(TINY, *steps)
         self.assertIn("Multigrid/Levels", [e["entry"] for e in self.run_json(TINY.stem)["not_used"]])

@@ -83,13 +83,14 @@ class Noise(Program):
         """They depend on what is before them alone, and none is repeated: the variance of each is that of its length, and masses are balanced."""
         bound = ["Time stepping/Step control=asynchronous bound", "Time stepping/Bound fraction=0.9", "Linear solver/Method=async", "Linear solver/Relative tolerance=1e-12",
                  "Turing/Reaction u=5*(1 - u)", "Turing/Reaction v=-v"]
-        for engine in ("general", "fused"):
+        for engine in ("general", "automatic"):
             self.masses(*bound, f"Time stepping/Engine={engine}", "Turing/Noise u=0.3*u", "Time stepping/End time=1")
             sizes = self.column("heat", "step size")
             self.assertGreater(len(sizes), 10, engine)
             balance = self.column("heat", "mass balance of u")
             self.assertLess(max(abs(value) for value in balance), 1e-8, engine)
             self.assertGreater(max(abs(value - 4) for value in self.column("heat", "total mass of u")), 1e-3, engine)
+        self.assertIn("its noise is for steps that do not follow the asynchronous bound", self.leopard(self.file, *bound, "Time stepping/Engine=fused", fails=True))
         self.invalid([(self.file.name, ["Time stepping/Step control=error-controlled"], ["'Turing/Noise ...' is given", "would choose among the random numbers", "fixed, multiple of h^2 or asynchronous bound"])])
 
     def test_meshes_whose_places_are_not_told_apart_are_refused(self):

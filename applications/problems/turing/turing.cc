@@ -186,7 +186,7 @@ namespace leopard
           "Strength sigma of a random force sigma dW on " + field +
             ", white in space and time, taken at the beginning of a step (Ito): an expression in the species, x, y, z, t and constants; "
             "a number is additive noise, sigma*" +
-            field + " multiplicative. Needs implicit Euler with fixed steps. Dimensionless.");
+            field + " multiplicative. Needs implicit Euler with steps that the error does not control. Dimensionless.");
         declare_transport(prm, field);
       }
   }
