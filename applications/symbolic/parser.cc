@@ -84,7 +84,7 @@ namespace leopard::symbolic
 
     const std::set<std::string> &further_functions_of_muparser()
     {
-      static const std::set<std::string> names = {"avg", "ceil", "cot", "csc", "erf", "erfc", "floor", "int", "rint", "sec", "sum"};
+      static const std::set<std::string> names = {"avg", "ceil", "cot", "csc", "erfc", "floor", "int", "rint", "sec", "sum"};
       return names;
     }
 

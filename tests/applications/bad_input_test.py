@@ -75,7 +75,7 @@ class BadInput(Program):
         for i, (entry, says) in enumerate((
                 ("Boundary values = 0: x; 0: y", ["the entry 'Laplace/Boundary values' names the boundary id 0 twice", "expected: one expression for each id"]),
                 ("Boundary values = 0 x", ["the entry 'Laplace/Boundary values' has the item '0 x'", "expected: ID: EXPRESSION"]),
-                ("Boundary values = 0: sin(, *: 0", ["of the entry 'Laplace/Boundary values, boundary 0'"]),
+                ("Boundary values = 0: sin(; *: 0", ["of the entry 'Laplace/Boundary values, boundary 0'"]),
                 ("Boundary fluxes = 1: q", ["the expression 'q' of the entry 'Laplace/Boundary fluxes, boundary 1' cannot be evaluated", "expected: an expression in x, y, z, t"]),
                 ("Boundary values = *: 0; 7: 1", ["'Laplace/Boundary values' names the boundary id 7", "expected: "]),
                 ("Source = x y", ["the expression 'x y' of the entry 'Laplace/Source'", "expected: "]),
@@ -244,7 +244,7 @@ class BadInput(Program):
                 " set Reaction v = b - u^2*v\n set Diffusion u = 1\n set Diffusion v = 10\nend\n")
         file = self.write("free.prm", text)
         cases = [(file, settings, says) for settings, says in (
-                (["Turing/Reaction u=a - u + u^2*w"], ["free.prm", "'Turing/Reaction u'", "at position 13, 'w'", "no species or constant 'w'", "an expression in u, v, x, y, z, t with the constants a, b"]),
+                (["Turing/Reaction u=a - u + u^2*w"], ["'Turing/Reaction u'", "at position 13, 'w'", "no species or constant 'w'", "an expression in u, v, x, y, z, t with the constants a, b"]),
                 (["Turing/Reaction v=b - u^2*v)"], ["'Turing/Reaction v'", "at position 10, ')'"]),
                 (["Turing/Reaction u=a + heaviside(u)"], ["at position 5", "there is no function 'heaviside'"]),
                 (["Turing/Reaction u=step(u - 0.5) - u"], ["'Turing/Reaction u'", "at position 1", "its derivative cannot be formed, as 'step' has none"]),

@@ -84,7 +84,7 @@ class Noise(Program):
         bound = ["Time stepping/Step control=asynchronous bound", "Time stepping/Bound fraction=0.9", "Linear solver/Method=async", "Linear solver/Relative tolerance=1e-12",
                  "Turing/Reaction u=5*(1 - u)", "Turing/Reaction v=-v"]
         for engine in ("general", "automatic"):
-            self.masses(*bound, f"Time stepping/Engine={engine}", "Turing/Noise u=0.3*u", "Time stepping/End time=1")
+            self.masses(*bound, f"Time stepping/Engine={engine}", "Turing/Noise u=0.3*u", "Time stepping/End time=2")
             sizes = self.column("heat", "step size")
             self.assertGreater(len(sizes), 10, engine)
             balance = self.column("heat", "mass balance of u")
