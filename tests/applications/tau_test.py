@@ -70,7 +70,12 @@ MIXED = "Linear solver/Precision=mixed"
 class TauScaling(Program):
     def tau(self, text, *settings, ranks=1):
         """Runs a file; returns what it said, and tau with the eigenvalues."""
-        said = self.leopard(self.write("case.prm", text), *settings, ranks=ranks)
+        for _ in range(5):  # beside other work half a second may end the estimate, which is said
+            said = self.leopard(self.write("case.prm", text), *settings, ranks=ranks)
+            if "all there was time for" not in said:
+                break
+        else:
+            self.skipTest("this machine is too busy for the estimate")
         self.assertEqual(len(LINE.findall(said)), 1, said)
         numbers = [float(number) for number in LINE.search(said).groups()]
         self.assertAlmostEqual(numbers[0], 2 / (numbers[1] + numbers[2]), delta=2e-3 * numbers[0])
