@@ -65,7 +65,7 @@ class Arithmetic(Program):
 
 class Functions(Program):
     """doc/coefficients.md says which expressions may call which functions."""
-    ARGUMENTS = {"if": "x < 1, x, 2", "atan2": "x, 2", "pow": "x, 2", "min": "x, 2", "max": "x, 2", "sum": "x, 2", "avg": "x, 2"}
+    ARGUMENTS = {"if": "x < 1, x, 2", "step": "2", "atan2": "x, 2", "pow": "x, 2", "min": "x, 2", "max": "x, 2", "sum": "x, 2", "avg": "x, 2"}
 
     def rows(self):
         table = (ROOT / "doc/coefficients.md").read_text().split("## Functions in expressions")[1]
