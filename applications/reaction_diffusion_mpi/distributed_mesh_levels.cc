@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed_mesh_levels.h"
 
+#include <applications/reaction_diffusion/mesh/mesh_aggregates.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/together.h>
 #include <solvers/distributed/mpi/distributed_levels.h>
 #include <solvers/distributed/mpi/ghost_exchange.h>
 #include <solvers/distributed/mpi/mpi_transport.h>
-#include <solvers/multigrid/aggregation.h>
 
 #include <algorithm>
 #include <iterator>
@@ -71,7 +71,7 @@ namespace leopard
       const OwnRange             &own    = fine.rows.own;
       const std::vector<int>      ghosts = fine.rows.matrix.ghosts(own);
       const GhostExchange<double> exchange(own, ghosts, comm);
-      const Aggregates            aggregates = aggregate(stiffness(fine.mesh), aggregate_strength, 1, {}, exchange); // as make_levels()
+      const Aggregates            aggregates = aggregates_of(fine.mesh, exchange);
       coarse                                 = own_range(aggregates.n, comm);
       if (coarse.n_all() == 0 || coarse.n_all() > own.n_all() / 2)
         return std::nullopt;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mesh_hierarchy.h"
+#include "mesh_aggregates.h"
 
 #include <solvers/base/errors.h>
 #include <solvers/matrix/sparse_product.h>
@@ -17,6 +18,22 @@ namespace leopard::reaction_diffusion
       for (int p = K.row_offsets[i]; p < K.row_offsets[i + 1]; ++p)
         K.values[p] *= mesh.weight[i];
     return K;
+  }
+
+  Aggregates aggregates_of(const MeshLaplacian &mesh, const Communication<double> &communication)
+  {
+    constexpr double        less = 0.1;
+    const CrsMatrix<double> K    = stiffness(mesh);
+    for (double strength = aggregate_strength;; strength = strength > 1.5 * less ? strength - less : 0.)
+      {
+        Aggregates result = aggregate(K, strength, 1, {}, communication);
+        double     n_left = 0.;
+        for (int i = 0; i < K.n_rows; ++i)
+          if (result.of_row[i] < 0 && K.row_offsets[i + 1] - K.row_offsets[i] > 1)
+            n_left += 1.;
+        if (strength == 0. || communication.sum(n_left) == 0.)
+          return result;
+      }
   }
 
   bool has_positive_diagonal(const MeshLaplacian &mesh)
@@ -97,7 +114,7 @@ namespace leopard::reaction_diffusion
         return false;
       // strong couplings alone: aggregates of all neighbours make levels twice as stiff
       // (tests/reaction_diffusion/stiffness_test.cc)
-      const Aggregates aggregates = aggregate(stiffness(mesh), aggregate_strength);
+      const Aggregates aggregates = aggregates_of(mesh);
       if (aggregates.n == 0 || 2 * aggregates.n > mesh.n_nodes())
         return false;
       CrsMatrix<double> P = smoothed_prolongation(aggregates), R = transpose(P);
