@@ -26,7 +26,8 @@ namespace leopard::reaction_diffusion
     options.diffusion                 = {1., 20.};
     options.stepping.linear_method    = LinearMethod::multigrid;
     options.stepping.newton_tolerance = 1e-8;
-    // two GPUs took 2.5 times the host's cycles (1.9 with coarse levels that are whole on each); why was not looked into
+    // two GPUs took 2.5 times the host's cycles (1.9 with coarse levels that are whole on each); why was not looked
+    // into
     const double more = backend() == Backend::cuda ? 8. : 3.;
     // the residual of long cells says little of the error: 1.2e-5 was found where Newton's method has left 1e-8 of it
     for (const int smallest_shared : {1, nobody})
