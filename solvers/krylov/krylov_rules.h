@@ -128,15 +128,21 @@ namespace leopard
       checking = true;
     }
 
+    /** One more iteration, and the residual after it. */
+    LEOPARD_HOST_DEVICE void record(double own_residual)
+    {
+      if (history != nullptr && iteration < history_size)
+        history[iteration] = own_residual * scale;
+      ++iteration;
+    }
+
     /**
      * After a step with this residual by the method's own recurrence, which falls on when that of x has long stopped:
      * squares that underflow would be taken for signs of something else. @param late whether the time is over.
      */
     LEOPARD_HOST_DEVICE void count(double own_residual, bool late)
     {
-      if (history != nullptr && iteration < history_size)
-        history[iteration] = own_residual * scale;
-      ++iteration;
+      record(own_residual);
       own = own_residual;
       if (!is_finite(own_residual))
         stop(KrylovReason::not_finite);
@@ -267,7 +273,7 @@ namespace leopard
       const double diagonal = std::sqrt(h[column] * h[column] + rest_squared);
       if (!(diagonal > rounding * whole)) // the column adds nothing, and would not be solved for
         {
-          ++iteration;
+          record(std::abs(g[column])); // x stays
           finish(KrylovReason::breakdown);
           return;
         }
