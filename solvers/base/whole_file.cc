@@ -57,6 +57,9 @@ namespace leopard
 
   void NewFile::commit()
   {
+    struct stat before;
+    if (::lstat(path.c_str(), &before) == 0 && S_ISREG(before.st_mode))
+      ::fchmod(file, before.st_mode & 0777);   // a private file stays private
     if (::fsync(file) != 0 && errno != EINVAL) // which says that this file system does not sync
       throw FileError(path, errno);
     if (std::rename(temporary.c_str(), path.c_str()) != 0)
@@ -92,8 +95,13 @@ namespace leopard
   void check_can_be_written(const std::string &path)
   {
     struct stat status;
-    if (path.empty() || (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)))
+    const bool  exists = ::lstat(path.c_str(), &status) == 0;
+    if (exists && S_ISLNK(status.st_mode))
+      throw Error(path + ": this is a symbolic link, and a file is to be written there\n  expected: the name of a file; a link would be replaced");
+    if (path.empty() || (exists && !S_ISREG(status.st_mode)))
       throw Error((path.empty() ? "''" : path) + ": this is not a regular file, and a file is to be written there\n  expected: the name of a file");
+    if (exists && ::access(path.c_str(), W_OK) != 0)
+      throw FileError(path, errno);
     const NewFile file(path);
   }
 } // namespace leopard

@@ -35,7 +35,10 @@ namespace leopard
     void write(const char *text, std::size_t n_bytes);
     /** Of the open file, to write to by other means. */
     int descriptor() const { return file; }
-    /** Syncs it to the disk and makes it PATH. @throws FileError; PATH is what it was then. */
+    /**
+     * Syncs it to the disk and makes it PATH, with the permissions of a file that was there. @throws FileError; PATH is
+     * what it was then.
+     */
     void commit();
 
     /** A name of such a file, of PATH's folder, that no other file has, but by chance. */
@@ -56,7 +59,7 @@ namespace leopard
    * Finds out whether a file that is written like this can be written there, before time is spent on what is to be
    * written. Leaves nothing behind.
    * @throws Error naming the path and the reason: no such folder, no permission, or something there that is not a
-   * regular file.
+   * regular file, such as a link (/dev/stdout is one).
    */
   void check_can_be_written(const std::string &path);
 } // namespace leopard
