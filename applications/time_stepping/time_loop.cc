@@ -129,7 +129,11 @@ namespace leopard
         {
           return integrator.is_fused() ? integrator.fused_steps(batch) : integrator.step(batch.stop_time);
         }
-      catch (const Error &failure) // of any kind
+      catch (const DeviceError &) // perhaps of one rank alone, which the others, or the GPU, would be waited for in vain
+        {
+          throw;
+        }
+      catch (const Error &failure)
         {
           throw ConvergenceFailure(failure.what() + ("\n  last good state: step " + std::to_string(integrator.step_number())) + ", time " +
                                    format("%.8g", integrator.time()) + actions.write_last_good_state());

@@ -44,9 +44,12 @@ namespace leopard
     }
   } // namespace
 
-  void together(const std::function<void()> &function, const FirstError &first_error)
+  void together(const std::function<void()> &function, const FirstError &first_error, const std::string &where)
   {
-    const std::string error = first_error(error_of(function));
+    std::string own = error_of(function);
+    if (!own.empty())
+      own.insert(1, where);
+    const std::string error = first_error(own);
     if (error.empty())
       return;
     const std::string text = error.substr(1);

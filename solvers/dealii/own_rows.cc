@@ -2,11 +2,12 @@
 #include "own_rows.h"
 
 #include "../base/errors.h"
+#include "../base/together.h"
+#include "../distributed/mpi/mpi_transport.h"
 #include "../matrix/own_columns.h"
 
 #include <deal.II/base/mpi.h>
 
-#include <exception>
 #include <limits>
 #include <utility>
 
@@ -44,26 +45,11 @@ namespace leopard
 
   void together(MPI_Comm comm, const std::function<void()> &work)
   {
-    if (!dealii::Utilities::MPI::job_supports_mpi())
+    if (!dealii::Utilities::MPI::job_supports_mpi() || dealii::Utilities::MPI::n_mpi_processes(comm) == 1)
       return work();
-    std::exception_ptr error;
-    std::string        text;
-    const unsigned int rank = dealii::Utilities::MPI::this_mpi_process(comm), n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm);
-    try
-      {
-        work();
-      }
-    catch (const std::exception &e)
-      {
-        error = std::current_exception();
-        text  = "on rank " + std::to_string(rank) + " (rows counted from its first): " + e.what();
-      }
-    const unsigned int first = dealii::Utilities::MPI::min(error ? rank : n_ranks, comm);
-    if (first == n_ranks)
-      return;
-    text = dealii::Utilities::MPI::broadcast(comm, text, first);
-    if (error && n_ranks == 1)
-      std::rethrow_exception(error);
-    throw InvalidInput(text);
+    leopard::together(
+      work,
+      [comm](const std::string &own) { return first_error_in(comm, own); },
+      "on rank " + std::to_string(dealii::Utilities::MPI::this_mpi_process(comm)) + " (rows counted from its first): ");
   }
 } // namespace leopard

@@ -35,8 +35,8 @@ namespace leopard
   CrsMatrix<double> own_block(const HostMatrix &A, const std::string &who);
 
   /**
-   * Calls work() on each rank. If it throws on any, all ranks throw: with one rank its own error, else InvalidInput
-   * with the text of the first, so that nobody waits for it. Collective. Without MPI_Init() there is one rank.
+   * Calls work() on each rank. If it throws on any, all ranks throw the error of the first of them, of its kind and
+   * with its text, so that nobody waits for it. Collective. Without MPI_Init() there is one rank.
    */
   void together(MPI_Comm comm, const std::function<void()> &work);
 } // namespace leopard

@@ -21,7 +21,18 @@ namespace leopard
 
   void PreconditionIncomplete::initialize(const HostMatrix &A, const AdditionalData &data)
   {
-    together(A.get_mpi_communicator(), [&] { take(own_block(A, name), data); });
+    const auto before           = factors;
+    const int  n_entries_before = n_entries;
+    try
+      {
+        together(A.get_mpi_communicator(), [&] { take(own_block(A, name), data); });
+      }
+    catch (...) // on any rank
+      {
+        factors   = before;
+        n_entries = n_entries_before;
+        throw;
+      }
   }
 
   void PreconditionIncomplete::take(const CrsMatrix<double> &A, AdditionalData data)

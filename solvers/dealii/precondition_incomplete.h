@@ -53,7 +53,7 @@ namespace leopard
      * initialize().
      */
     void update_values(const dealii::SparseMatrix<double> &A);
-    /** The same. Collective, errors too. */
+    /** The same. Collective, errors too, after which ranks that had none have the new values. */
     void update_values(const HostMatrix &A);
 
     bool is_fixed_linear_map() const; ///< false before initialize()
