@@ -381,9 +381,7 @@ namespace leopard
         else
           {
             backend  = "host";
-            why_host = !device::built_with_cuda() ? " (automatic: built without CUDA)"
-                       : n_devices == 0           ? " (automatic: no GPU answers here)"
-                                                  : " (automatic: " + on_host.substr(0, on_host.find('\n')) + ")";
+            why_host = " (automatic: " + (n_devices == 0 ? device::why_no_devices() : on_host.substr(0, on_host.find('\n'))) + ")";
           }
       }
     if (tunes() && Utilities::MPI::n_mpi_processes(comm) > 1)
@@ -413,7 +411,7 @@ namespace leopard
     if (!device::built_with_cuda() || n_devices == 0)
       throw DeviceError(std::string("'Linear solver/Backend' is cuda, but ") +
                         (device::built_with_cuda()
-                           ? "no GPU answers on this machine\n  expected: a GPU and its driver, or the backend host"
+                           ? device::why_no_devices() + "\n  expected: such a GPU and its driver, or the backend host"
                            : "this program was built without CUDA: configure with -D LEOPARD_CUDA=ON\n  or choose the backend host"));
     if (device >= n_devices)
       throw DeviceError("'Linear solver/Device' is " + std::to_string(device) + ", but this machine has " + std::to_string(n_devices) +

@@ -17,8 +17,16 @@ namespace leopard::device
   /** Whether this build can talk to a GPU at all. */
   bool built_with_cuda();
 
-  /** Number of GPUs that answer; 0 without CUDA, without driver or without GPU. Never throws. */
+  /**
+   * Number of GPUs that answer and that the kernels run on, those of compute capability 9.0 (Hopper) or newer, which
+   * CUDA numbers first; 0 without CUDA, without driver or without such a GPU. Never throws.
+   */
   int n_devices();
+  /**
+   * Why n_devices() is 0: "no GPU answers (built without CUDA)", "no GPU answers", or "no GPU has compute capability
+   * 9.0: NVIDIA A100 has 8.0".
+   */
+  std::string why_no_devices();
 
   struct DeviceInfo
   {

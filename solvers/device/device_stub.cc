@@ -16,6 +16,10 @@ namespace leopard
     {
       return 0;
     }
+    std::string why_no_devices()
+    {
+      return "no GPU answers (built without CUDA)";
+    }
     DeviceInfo info(int /*device*/)
     {
       no_cuda();

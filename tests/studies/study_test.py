@@ -247,7 +247,7 @@ with tempfile.TemporaryDirectory() as folder:
     for options in (["--threads", "2"], ["--seed", "3"]):  # with a GPU and without
         result = run("gpus", *options)
         check(result.returncode == 1 and f"{options[0]} is given, and gpus" in result.stderr, f"gpus {options}: {result.stderr}")
-    for backend, words in (("host", "error: --backend is host, and gpus "), ("automatic", "error: no GPU answers here, and gpus "), ("cuda", "error: no GPU answers here, and gpus ")):
+    for backend, words in (("host", "error: --backend is host, and gpus "), ("automatic", "error: no GPU answers, and gpus "), ("cuda", "error: no GPU answers, and gpus ")):
         result = run("gpus", "--backend", backend, "--size", "12", "--seed", "3", "--matrix", "random-60", CUDA_VISIBLE_DEVICES="")
         check(result.returncode == 1 and result.stderr.startswith(words), f"gpus without GPUs, --backend {backend}: {result.returncode}, {result.stderr}")
         check("nothing was run\n  expected: " in result.stderr and "Findings" not in result.stdout, f"gpus without GPUs: {result}")

@@ -441,7 +441,8 @@ namespace leopard::studies
     if (settings.backend == "host")
       throw InvalidInput("--backend is host, and gpus compares one and more GPUs: nothing was run\n  expected: --backend automatic or cuda");
     if (device::n_devices() == 0)
-      throw InvalidInput("no GPU answers here, and gpus compares one and more of them: nothing was run\n  expected: a machine with a GPU and its "
+      throw InvalidInput(device::why_no_devices() +
+                         ", and gpus compares one and more of them: nothing was run\n  expected: a machine with a GPU and its "
                          "driver, and a build with CUDA");
     const std::vector<int> counts = gpu_counts(settings, device::n_devices());
     exchanges_of(settings); // before anything is measured

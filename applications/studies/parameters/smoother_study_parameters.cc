@@ -316,12 +316,9 @@ namespace leopard
     if (backend == "cuda" && !there)
       throw DeviceError("'" + path("Backend") + "' is cuda, but " +
                         (device::built_with_cuda()
-                           ? "no GPU answers on this machine\n  expected: a GPU and its driver, or the backend host"
+                           ? device::why_no_devices() + "\n  expected: such a GPU and its driver, or the backend host"
                            : "this program was built without CUDA: configure with -D LEOPARD_CUDA=ON\n  or choose the backend host"));
-    const std::string why = backend != "automatic"       ? ""
-                            : there                      ? " (automatic: there is a GPU)"
-                            : !device::built_with_cuda() ? " (automatic: built without CUDA)"
-                                                         : " (automatic: no GPU answers here)";
+    const std::string why = backend != "automatic" ? "" : there ? " (automatic: there is a GPU)" : " (automatic: " + device::why_no_devices() + ")";
     if (backend == "automatic")
       backend = there ? "cuda" : "host";
     return "backend " + backend + (backend == "cuda" ? ", " + device::info(0).name : "") + why;
