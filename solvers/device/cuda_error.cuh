@@ -3,7 +3,6 @@
 
 #include "../base/errors.h"
 
-#include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <cusparse.h>
 
@@ -19,12 +18,6 @@ namespace leopard::device
                         "\n  expected: a GPU that works; look at nvidia-smi, or choose the backend host");
   }
 
-  inline void check(cublasStatus_t code, const char *what, const char *file, int line)
-  {
-    if (code != CUBLAS_STATUS_SUCCESS)
-      throw DeviceError(std::string("cuBLAS: ") + what + " failed at " + file + ":" + std::to_string(line) + ": " + cublasGetStatusString(code));
-  }
-
   inline void check(cusparseStatus_t code, const char *what, const char *file, int line)
   {
     if (code != CUSPARSE_STATUS_SUCCESS)
@@ -32,7 +25,7 @@ namespace leopard::device
   }
 } // namespace leopard::device
 
-/** Checks the code of a CUDA, cuBLAS or cuSPARSE call. */
+/** Checks the code of a CUDA or cuSPARSE call, or of another library for which there is a check(). */
 #define LEOPARD_CHECK(call) ::leopard::device::check((call), #call, __FILE__, __LINE__)
 
 namespace leopard::device

@@ -45,6 +45,24 @@ namespace leopard::device
       Number      &target = to[to_indices != nullptr ? to_indices[i] : i];
       target              = add ? target + value : value;
     }
+
+    constexpr int least_capability = 9; ///< bulk copies, clusters and launches that overlap: Hopper
+
+    /** All that answer. */
+    int n_gpus()
+    {
+      int count = 0;
+      if (cudaGetDeviceCount(&count) == cudaSuccess)
+        return count;
+      cudaGetLastError(); // no driver or no GPU is an answer here, not an error to keep
+      return 0;
+    }
+
+    bool runs_kernels(int device)
+    {
+      int major = 0;
+      return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess && major >= least_capability;
+    }
   } // namespace
 
   bool built_with_cuda()
@@ -54,13 +72,20 @@ namespace leopard::device
 
   int n_devices()
   {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess)
-      {
-        cudaGetLastError(); // no driver or no GPU is an answer here, not an error to keep
-        return 0;
-      }
-    return count;
+    const int all = n_gpus();
+    int       n   = 0;
+    while (n < all && runs_kernels(n))
+      ++n;
+    return n;
+  }
+
+  std::string why_no_devices()
+  {
+    cudaDeviceProp properties;
+    if (n_gpus() == 0 || cudaGetDeviceProperties(&properties, 0) != cudaSuccess)
+      return "no GPU answers";
+    return "no GPU has compute capability " + std::to_string(least_capability) + ".0: " + properties.name + " has " +
+           std::to_string(properties.major) + "." + std::to_string(properties.minor);
   }
 
   DeviceInfo info(int device)
@@ -296,41 +321,6 @@ namespace leopard::device
         LEOPARD_CHECK(cusparseSetStream(handle, cudaStreamPerThread));
       }
     return handle;
-  }
-
-  namespace
-  {
-    struct BlasHandle
-    {
-      cublasHandle_t handle    = nullptr;
-      void          *workspace = nullptr;
-
-      BlasHandle()
-      {
-        constexpr std::size_t n_bytes = std::size_t(32) << 20; // what cuBLAS asks for on Hopper
-        const RecordingLock   lock(recording());
-        LEOPARD_CHECK(cublasCreate(&handle));
-        LEOPARD_CHECK(cublasSetStream(handle, cudaStreamPerThread));
-        workspace = allocate(n_bytes);
-        LEOPARD_CHECK(cublasSetWorkspace(handle, workspace, n_bytes));
-      }
-      BlasHandle(const BlasHandle &)            = delete;
-      BlasHandle &operator=(const BlasHandle &) = delete;
-      ~BlasHandle()
-      {
-        const RecordingLock lock(recording());
-        cublasDestroy(handle);
-        release(workspace);
-      }
-    };
-  } // namespace
-
-  cublasHandle_t blas_handle()
-  {
-    int device = 0;
-    LEOPARD_CHECK(cudaGetDevice(&device));
-    thread_local std::map<int, BlasHandle> handles;
-    return handles[device].handle;
   }
 
   void copy_to_host(void *host_destination, const void *source, std::size_t n_bytes)

@@ -2,12 +2,10 @@
 #include "cuda_error.cuh"
 #include "device.h"
 #include "device_vector.h"
-#include "library_handles.cuh"
 #include "partial_sums.cuh"
 #include "sleep.cuh"
 
 #include <cmath>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <utility>
@@ -57,69 +55,95 @@ namespace leopard
         x[i] *= factors[i];
     }
 
-    double dot(std::size_t n, const double *x, const double *y)
-    {
-      double result = 0.;
-      device::sleep_until_done();
-      LEOPARD_CHECK(cublasDdot_64(device::blas_handle(), static_cast<std::int64_t>(n), x, 1, y, 1, &result));
-      return result;
-    }
-    /** Not by cuBLAS, which adds up in single precision. */
-    double dot(std::size_t n, const float *x, const float *y)
+    /** Of the calling thread, on the current device. */
+    const device::PartialSums &sums()
     {
       int device = 0;
       LEOPARD_CHECK(cudaGetDevice(&device));
-      thread_local std::map<int, std::unique_ptr<device::PartialSums>> sums;
-      std::unique_ptr<device::PartialSums>                            &here = sums[device];
+      thread_local std::map<int, std::unique_ptr<device::PartialSums>> of_devices;
+      std::unique_ptr<device::PartialSums>                            &here = of_devices[device];
       if (here == nullptr)
         here = std::make_unique<device::PartialSums>(device::reduction_threads);
-      return here->dot(x, y, n);
+      return *here;
     }
-    cublasStatus_t nrm2(cublasHandle_t h, std::int64_t n, const double *x, double *result)
+
+    struct Largest
     {
-      return cublasDnrm2_64(h, n, x, 1, result);
+      static __device__ double merge(int /*q*/, double a, double b) { return a >= b || a != a ? a : b; } // NaN stays
+    };
+
+    template <typename Number>
+    __global__ void largest_kernel(const Number *x, std::size_t n, double *parts)
+    {
+      double largest[1] = {};
+      for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
+           i += static_cast<std::size_t>(gridDim.x) * blockDim.x)
+        largest[0] = Largest::merge(0, largest[0], fabs(static_cast<double>(x[i])));
+      write_part<Largest>(largest, parts, 1);
     }
-    cublasStatus_t nrm2(cublasHandle_t h, std::int64_t n, const float *x, float *result)
+
+    __global__ void largest_of_parts_kernel(const double *parts, int n, double *result)
     {
-      return cublasSnrm2_64(h, n, x, 1, result);
+      with_merged<Largest, 1>(parts, n, [&](const double(&largest)[1]) { *result = largest[0]; });
     }
-    cublasStatus_t axpy(cublasHandle_t h, std::int64_t n, double a, const double *x, double *y)
+
+    /** max_i |x_i|, NaN if there is one. */
+    template <typename Number>
+    double largest_of(const Number *x, std::size_t n)
     {
-      return cublasDaxpy_64(h, n, &a, x, 1, y, 1);
+      double *const parts = sums().parts();
+      largest_kernel<<<device::reduction_threads, device::reduction_threads>>>(x, n, parts);
+      largest_of_parts_kernel<<<1, device::reduction_threads>>>(parts, device::reduction_threads, device::empty_place());
+      LEOPARD_CHECK(cudaGetLastError());
+      return device::number_in_place();
     }
-    cublasStatus_t axpy(cublasHandle_t h, std::int64_t n, float a, const float *x, float *y)
+
+    template <typename Number>
+    __global__ void scaled_squares_kernel(const Number *x, std::size_t n, double scale, double *parts)
     {
-      return cublasSaxpy_64(h, n, &a, x, 1, y, 1);
+      double sum[1] = {};
+      for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
+           i += static_cast<std::size_t>(gridDim.x) * blockDim.x)
+        sum[0] += square(static_cast<double>(x[i]) / scale);
+      write_part<Addition>(sum, parts, 1);
     }
-    cublasStatus_t scal(cublasHandle_t h, std::int64_t n, double a, double *x)
+
+    /** ||x||; values whose squares are beyond the range of double are divided before they are squared. */
+    template <typename Number>
+    double norm_of(const Number *x, std::size_t n)
     {
-      return cublasDscal_64(h, n, &a, x, 1);
+      constexpr double smallest = 1e-280, largest = 1e300; // of sums of squares whose terms lose nothing
+      const double     squares = sums().dot(x, x, n);
+      if (squares >= smallest && squares <= largest)
+        return std::sqrt(squares);
+      const double scale = largest_of(x, n);
+      if (!(scale > 0. && scale < HUGE_VAL))
+        return scale; // zero, or not finite
+      scaled_squares_kernel<<<device::reduction_threads, device::reduction_threads>>>(x, n, scale, sums().parts());
+      LEOPARD_CHECK(cudaGetLastError());
+      return scale * std::sqrt(sums().sum_of(device::reduction_threads));
     }
-    cublasStatus_t scal(cublasHandle_t h, std::int64_t n, float a, float *x)
+
+    template <typename Number>
+    void combine(std::size_t n, Number *x, Number s, Number a, const Number *v, Number b = Number(0), const Number *w = nullptr)
     {
-      return cublasSscal_64(h, n, &a, x, 1);
-    }
-    cublasStatus_t amax(cublasHandle_t h, std::int64_t n, const double *x, std::int64_t *index)
-    {
-      return cublasIdamax_64(h, n, x, 1, index);
-    }
-    cublasStatus_t amax(cublasHandle_t h, std::int64_t n, const float *x, std::int64_t *index)
-    {
-      return cublasIsamax_64(h, n, x, 1, index);
+      if (n == 0)
+        return;
+      combine_kernel<<<blocks_for(n), threads_per_block>>>(x, s, a, v, b, w, n);
+      LEOPARD_CHECK(cudaGetLastError());
     }
   } // namespace
 
   template <typename Number>
   double device::dot(const Number *x, const Number *y, std::size_t n)
   {
-    return n > 0 ? leopard::dot(n, x, y) : 0.;
+    return n > 0 ? sums().dot(x, y, n) : 0.;
   }
 
   template <typename Number>
   void device::axpy(Number *y, Number a, const Number *x, std::size_t n)
   {
-    if (n > 0)
-      LEOPARD_CHECK(leopard::axpy(device::blas_handle(), static_cast<std::int64_t>(n), a, x, y));
+    combine(n, y, Number(1), a, x);
   }
 
   template <typename Number>
@@ -216,7 +240,7 @@ namespace leopard
   template <typename Number>
   Number DeviceVector<Number>::operator*(const DeviceVector &v) const
   {
-    const double local = n > 0 ? dot(n, values, v.values) : 0.;
+    const double local = device::dot(values, v.values, n);
     return static_cast<Number>(comm == nullptr ? local : comm->sum(local));
   }
 
@@ -229,14 +253,9 @@ namespace leopard
   template <typename Number>
   Number DeviceVector<Number>::l2_norm() const
   {
-    Number local = 0; // cuBLAS divides before it squares
-    if (n > 0)
-      {
-        device::sleep_until_done();
-        LEOPARD_CHECK(nrm2(device::blas_handle(), static_cast<std::int64_t>(n), values, &local));
-      }
+    const double local = n > 0 ? norm_of(values, n) : 0.;
     if (comm == nullptr)
-      return local;
+      return static_cast<Number>(local);
     const double largest = comm->max(local);
     if (!(largest > 0. && largest < HUGE_VAL))
       return static_cast<Number>(comm->sum(local)); // zero, or not finite
@@ -247,14 +266,8 @@ namespace leopard
   template <typename Number>
   Number DeviceVector<Number>::linfty_norm() const
   {
-    Number largest = 0;
-    if (n > 0)
-      {
-        std::int64_t index = 1; // cuBLAS counts from one
-        LEOPARD_CHECK(amax(device::blas_handle(), static_cast<std::int64_t>(n), values, &index));
-        device::copy_to_host(&largest, values + index - 1, sizeof(Number));
-      }
-    return comm == nullptr ? std::abs(largest) : static_cast<Number>(comm->max(std::abs(largest)));
+    const double largest = n > 0 ? largest_of(values, n) : 0.;
+    return static_cast<Number>(comm == nullptr ? largest : comm->max(largest));
   }
 
   template <typename Number>
@@ -266,25 +279,20 @@ namespace leopard
   template <typename Number>
   DeviceVector<Number> &DeviceVector<Number>::operator*=(Number a)
   {
-    if (n > 0)
-      LEOPARD_CHECK(scal(device::blas_handle(), static_cast<std::int64_t>(n), a, values));
+    leopard::combine(n, values, Number(0), a, values);
     return *this;
   }
 
   template <typename Number>
   void DeviceVector<Number>::add(Number a, const DeviceVector &v)
   {
-    if (n > 0)
-      LEOPARD_CHECK(axpy(device::blas_handle(), static_cast<std::int64_t>(n), a, v.values, values));
+    leopard::combine(n, values, Number(1), a, v.values);
   }
 
   template <typename Number>
   void DeviceVector<Number>::combine(Number s, Number a, const DeviceVector &v, Number b, const DeviceVector &w)
   {
-    if (n == 0)
-      return;
-    combine_kernel<<<blocks_for(n), threads_per_block>>>(values, s, a, v.values, b, w.values, n);
-    LEOPARD_CHECK(cudaGetLastError());
+    leopard::combine(n, values, s, a, v.values, b, w.values);
   }
 
   template <typename Number>

@@ -10,10 +10,4 @@ namespace leopard::device
    * one takes milliseconds; it lives as long as the program.
    */
   cusparseHandle_t sparse_handle();
-
-  /**
-   * cuBLAS, likewise, until the thread ends. It has its memory to work in from the beginning, so that what it does can
-   * be recorded (Graph).
-   */
-  cublasHandle_t blas_handle();
 } // namespace leopard::device

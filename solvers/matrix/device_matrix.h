@@ -61,7 +61,7 @@ namespace leopard::device
   void restricted_residual(
     Number *coarse_b, Number *coarse_x, const DeviceMatrix<Number> &R, const DeviceMatrix<Number> &A, const Number *x, const Number *b);
 
-  /** A dense n x n matrix on the device with y = A x by cuBLAS. */
+  /** A dense n x n matrix on the device. */
   template <typename Number>
   class DenseMatrix
   {
@@ -70,7 +70,7 @@ namespace leopard::device
     DenseMatrix(const std::vector<Number> &values, int n);
     ~DenseMatrix();
     void update_values(const std::vector<Number> &values); ///< host memory
-    void multiply(Number *y, const Number *x) const;
+    void multiply(Number *y, const Number *x) const;       ///< y = A x; device memory
 
   private:
     struct Data;

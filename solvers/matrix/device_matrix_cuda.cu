@@ -90,6 +90,22 @@ namespace leopard::device
       if (exists)
         z[row] = alpha * sum + start;
     }
+
+    /** y = A x by a warp a row. */
+    template <typename Number>
+    __global__ void dense_kernel(int n, const Number *A, const Number *x, Number *y)
+    {
+      wait_for_previous();
+      const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+      if (row >= n)
+        return;
+      Number sum = 0;
+      for (int j = lane; j < n; j += 32)
+        sum += A[static_cast<std::size_t>(row) * n + j] * x[j];
+      sum = sum_over_lanes<32>(sum);
+      if (lane == 0)
+        y[row] = sum;
+    }
   } // namespace
 
   template <typename Number>
@@ -285,27 +301,8 @@ namespace leopard::device
   template <typename Number>
   struct DenseMatrix<Number>::Data
   {
-    int            n;
-    Array<Number>  values;
-    Array<char>    workspace; ///< cuBLAS' own is not to be allocated while a graph is recorded
-    cublasHandle_t handle = nullptr;
-
-    Data(const std::vector<Number> &host, int n_)
-      : n(n_)
-      , values(host)
-      , workspace(std::size_t(4) << 20)
-    {
-      LEOPARD_CHECK(cublasCreate(&handle));
-      LEOPARD_CHECK(cublasSetStream(handle, cudaStreamPerThread));
-      LEOPARD_CHECK(cublasSetWorkspace(handle, workspace.data(), workspace.size()));
-    }
-    Data(const Data &)            = delete;
-    Data &operator=(const Data &) = delete;
-    ~Data()
-    {
-      if (handle != nullptr)
-        cublasDestroy(handle);
-    }
+    int           n;
+    Array<Number> values;
   };
 
   template <typename Number>
@@ -314,7 +311,7 @@ namespace leopard::device
     if (values.size() != static_cast<std::size_t>(n) * n)
       throw InvalidInput("a dense matrix of " + std::to_string(n) + " rows has " + std::to_string(values.size()) +
                          " values\n  expected: as many as rows times rows");
-    data = std::make_unique<Data>(values, n);
+    data = std::make_unique<Data>(Data{n, Array<Number>(values)});
   }
 
   template <typename Number>
@@ -333,16 +330,8 @@ namespace leopard::device
   template <typename Number>
   void DenseMatrix<Number>::multiply(Number *y, const Number *x) const
   {
-    const Number one = 1, zero = 0;
-    if (data->n == 0)
-      return;
-    const auto call = [&](auto gemv) { // cuBLAS stores column after column: our rows are its columns
-      LEOPARD_CHECK(gemv(data->handle, CUBLAS_OP_T, data->n, data->n, &one, data->values.data(), data->n, x, 1, &zero, y, 1));
-    };
-    if constexpr (std::is_same_v<Number, double>)
-      call(cublasDgemv);
-    else
-      call(cublasSgemv);
+    if (data->n > 0)
+      launch_early(dense_kernel<Number>, (32u * data->n + threads - 1) / threads, threads, 0, data->n, data->values.data(), x, y);
   }
 
 #define INSTANTIATE(Number)            \

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "blas.cuh"
 #include "folded_grid.cuh"
 
 #include <applications/reaction_diffusion/grid/line_modes.h>
-#include <solvers/device/cuda_error.cuh>
 #include <solvers/device/device_array.h>
-#include <solvers/device/library_handles.cuh>
 
 #include <array>
 #include <vector>
@@ -85,34 +84,36 @@ namespace leopard::reaction_diffusion
 
     void multiply(int d, const double *matrix, const double *f, double *result) const
     {
-      const cublasHandle_t handle = device::blas_handle();
-      const double         one = 1., zero = 0.;
-      const long long      h = grid.half[d], square = h * h, length = grid.length(d), n_lines = n_fields * grid.size() / length;
+      const auto     *gemm   = BlasLibrary::get().multiply;
+      const auto      handle = BlasHandle::get();
+      const double    one = 1., zero = 0.;
+      const long long h = grid.half[d], square = h * h, length = grid.length(d), n_lines = n_fields * grid.size() / length;
+      cublasStatus_t  status = CUBLAS_STATUS_SUCCESS;
       if (d == 0)
-        LEOPARD_CHECK(cublasDgemmStridedBatched_64(
-          handle, CUBLAS_OP_N, CUBLAS_OP_N, h, n_lines, h, &one, matrix, h, square, f, length, h, &zero, result, length, h, n_parts(d)));
+        status = gemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, h, n_lines, h, &one, matrix, h, square, f, length, h, &zero, result, length, h, n_parts(d));
       else // lines are rows
         {
           const long long n_rows = d == 1 ? grid.length(0) : static_cast<long long>(grid.length(0)) * grid.length(1);
-          LEOPARD_CHECK(cublasDgemmStridedBatched_64(handle,
-                                                     CUBLAS_OP_N,
-                                                     CUBLAS_OP_T,
-                                                     n_rows,
-                                                     h,
-                                                     h,
-                                                     &one,
-                                                     f,
-                                                     n_rows,
-                                                     n_rows * h,
-                                                     matrix,
-                                                     h,
-                                                     square,
-                                                     &zero,
-                                                     result,
-                                                     n_rows,
-                                                     n_rows * h,
-                                                     n_parts(d) * n_planes(d)));
+          status                 = gemm(handle,
+                        CUBLAS_OP_N,
+                        CUBLAS_OP_T,
+                        n_rows,
+                        h,
+                        h,
+                        &one,
+                        f,
+                        n_rows,
+                        n_rows * h,
+                        matrix,
+                        h,
+                        square,
+                        &zero,
+                        result,
+                        n_rows,
+                        n_rows * h,
+                        n_parts(d) * n_planes(d));
         }
+      check_blas(status, "a product with modes");
     }
 
     const long long             n_fields;
