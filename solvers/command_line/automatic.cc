@@ -2,11 +2,8 @@
 #include "automatic.h"
 
 #include "../base/norms.h"
-#include "../base/thread_pool.h"
 #include "../base/words.h"
 #include "../device/device.h"
-#include "../matrix/scaled_matrix.h"
-#include "../matrix/stencil.h"
 #include "../multigrid/coarse_solvers.h"
 #include "gpus.h"
 #include "nodes.h"
@@ -14,229 +11,12 @@
 #include "strong_methods.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <iterator>
-#include <limits>
-#include <mutex>
 
 namespace leopard::command_line
 {
   namespace
   {
-    constexpr double fast_radius = 0.9; ///< rho(|B|) up to which relaxation alone is as good as anything: 22 iterations a digit at most
-
-    double sum_of_row(const CrsMatrix<double> &A, int i, double &absolute)
-    {
-      double sum = absolute = 0.;
-      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-        {
-          sum += A.values[p];
-          absolute += std::abs(A.values[p]);
-        }
-      return sum;
-    }
-
-    /** What entries tell, of some rows or of all. */
-    struct Look
-    {
-      double off_diagonal = 0., of_wrong_sign = 0., smallest = std::numeric_limits<double>::infinity(), largest = 0.;
-      double sum = 0., absolute_sum = 0.; // of all entries
-      bool   positive = true, whole = true, dominant = true, singular = true, singular_in_single = true, coupled = false;
-
-      void add_row(const CrsMatrix<double> &A, int i, double diagonal)
-      {
-        const double size = std::abs(diagonal);
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1] && size > 0.; ++p)
-          if (A.columns[p] != i)
-            {
-              off_diagonal += std::abs(A.values[p]) / size;
-              of_wrong_sign += A.values[p] * diagonal > 0. ? std::abs(A.values[p]) / size : 0.;
-            }
-        double       absolute = 0.;
-        const double of_row = sum_of_row(A, i, absolute), row_sum = std::abs(of_row);
-        sum += of_row;
-        absolute_sum += absolute;
-        const bool alone   = absolute == size;
-        singular           = singular && (reached(row_sum, 1e-13 * absolute) || alone);
-        singular_in_single = singular_in_single && (reached(row_sum, 1e-6 * absolute) || alone);
-        coupled            = coupled || !alone;
-        positive           = positive && diagonal > 0.;
-        dominant           = dominant && absolute - size <= (1. + 1e-12) * size;
-        smallest           = size > 0. ? std::min(smallest, size) : smallest;
-        largest            = std::max(largest, size);
-        whole              = whole && size > 0.;
-      }
-
-      void add(const Look &other)
-      {
-        off_diagonal += other.off_diagonal;
-        of_wrong_sign += other.of_wrong_sign;
-        sum += other.sum;
-        absolute_sum += other.absolute_sum;
-        smallest           = std::min(smallest, other.smallest);
-        largest            = std::max(largest, other.largest);
-        positive           = positive && other.positive;
-        dominant           = dominant && other.dominant;
-        whole              = whole && other.whole;
-        singular           = singular && other.singular;
-        singular_in_single = singular_in_single && other.singular_in_single;
-        coupled            = coupled || other.coupled;
-      }
-    };
-
-    void look_at_entries(const CrsMatrix<double> &A, MatrixTraits &traits, std::vector<double> &diagonal)
-    {
-      Look       look;
-      std::mutex one_at_a_time;
-      parallel_for(*shared_thread_pool(0), A.n_rows, 4096, [&](long begin, long end) {
-        Look mine;
-        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
-          {
-            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-              if (A.columns[p] == i)
-                diagonal[i] = A.values[p];
-            mine.add_row(A, i, diagonal[i]);
-          }
-        const std::lock_guard<std::mutex> lock(one_at_a_time);
-        look.add(mine);
-      });
-      traits.diagonal_range        = look.largest / look.smallest;
-      traits.has_positive_diagonal = look.positive;
-      traits.has_whole_diagonal    = look.whole;
-      traits.is_dominant           = look.whole && look.dominant;
-      traits.why_indefinite =
-        traits.is_symmetric && look.positive && look.sum < -1e-12 * look.absolute_sum ? "the sum of its entries is below zero" : "";
-      traits.is_singular           = look.singular && look.coupled;
-      traits.is_singular_in_single = look.singular_in_single && look.coupled;
-      traits.wrong_sign            = look.off_diagonal > 0. ? look.of_wrong_sign / look.off_diagonal : 0.;
-    }
-
-    /** max_j sum_i |a_ij / a_jj| without i = j, which bounds rho(|B|), too: the columns of Markov chains tell more. */
-    double bound_by_columns(const CrsMatrix<double> &A, const std::vector<double> &diagonal)
-    {
-      std::vector<double> sums(A.n_rows, 0.);
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          if (A.columns[p] != i)
-            sums[A.columns[p]] += std::abs(A.values[p] / diagonal[A.columns[p]]);
-      double largest = 0.;
-      for (const double sum : sums)
-        largest = std::isfinite(sum) ? std::max(largest, sum) : std::numeric_limits<double>::infinity();
-      return largest;
-    }
-
-    /**
-     * max_i (|B| v)_i / v_i for some v > 0 of power iterations with |B| + I; ends early where the radius is not small.
-     */
-    double bound_of_radius(const CrsMatrix<double> &A, const std::vector<double> &diagonal)
-    {
-      constexpr int       most = 30, few = 6;
-      constexpr double    hopeless = 0.97, seconds = 0.5;
-      const auto          start = std::chrono::steady_clock::now();
-      const auto          pool  = shared_thread_pool(0);
-      std::vector<double> v(A.n_rows, 1.), next(A.n_rows);
-      double              bound = std::numeric_limits<double>::infinity();
-      for (int step = 0; step < most; ++step)
-        {
-          double     largest = 0., norm = 0.;
-          bool       finite = true;
-          std::mutex one_at_a_time;
-          parallel_for(*pool, A.n_rows, 4096, [&](long begin, long end) {
-            double my_largest = 0., my_norm = 0.;
-            bool   my_finite = true;
-            for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
-              {
-                double sum = 0.;
-                for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-                  if (A.columns[p] != i)
-                    sum += std::abs(A.values[p]) * v[A.columns[p]];
-                sum /= std::abs(diagonal[i]);
-                my_finite  = my_finite && std::isfinite(sum / v[i]);
-                my_largest = std::max(my_largest, sum / v[i]);
-                next[i]    = sum + v[i];
-                my_norm    = std::max(my_norm, next[i]);
-              }
-            const std::lock_guard<std::mutex> lock(one_at_a_time);
-            largest = std::max(largest, my_largest);
-            norm    = std::max(norm, my_norm);
-            finite  = finite && my_finite;
-          });
-          if (!finite)
-            return std::numeric_limits<double>::infinity();
-          bound = std::min(bound, largest);
-          for (int i = 0; i < A.n_rows; ++i)
-            v[i] = std::max(next[i] / norm, 1e-200);
-          const bool late = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds;
-          if (!(bound > 0.5 * fast_radius) || late || (step >= few && bound > hopeless))
-            break;
-        }
-      return bound;
-    }
-
-    /** Whether corners of a plane through the centre differ by more than half the largest coupling along the axes. */
-    bool is_oblique(const Stencil<double> &stencil, double largest)
-    {
-      const auto differs = [&](double a, double b) { return std::abs(a - b) > 0.5 * largest; };
-      return differs(stencil.coefficient(1, 1, 0), stencil.coefficient(1, -1, 0)) ||
-             differs(stencil.coefficient(1, 0, 1), stencil.coefficient(1, 0, -1)) ||
-             differs(stencil.coefficient(0, 1, 1), stencil.coefficient(0, 1, -1));
-    }
-
-    /**
-     * Whether within four edges of some rows there are not many more others than within two: 3 times as many in two
-     * dimensions, 5 or 6 in three, tens in random graphs, whose coarse levels fill up, and where iterations reach all
-     * of the matrix soon.
-     */
-    bool grows_like_a_mesh(const CrsMatrix<double> &A)
-    {
-      constexpr int    n_samples = 16;
-      constexpr double most      = 10.;
-      std::vector<int> seen_by(A.n_rows, -1), front;
-      std::size_t      near = 0, far = 0;
-      for (int sample = 0; sample < n_samples; ++sample)
-        {
-          front             = {static_cast<int>((sample + 0.5) * A.n_rows / n_samples)};
-          seen_by[front[0]] = sample;
-          std::size_t begin = 0;
-          for (int edge = 0; edge < 4; ++edge)
-            {
-              const std::size_t end = front.size();
-              for (std::size_t k = begin; k < end; ++k)
-                for (int p = A.row_offsets[front[k]]; p < A.row_offsets[front[k] + 1]; ++p)
-                  if (const int j = A.columns[p]; seen_by[j] != sample)
-                    {
-                      seen_by[j] = sample;
-                      front.push_back(j);
-                    }
-              begin = end;
-              near += edge == 1 ? front.size() : 0;
-            }
-          far += front.size();
-        }
-      return static_cast<double>(far) <= most * static_cast<double>(near);
-    }
-
-    /**
-     * Whether point smoothers smooth it, and it is definite: nearly equal couplings in all directions, those between
-     * the axes, too, no row sum below zero.
-     */
-    bool suits_multigrid(const Stencil<double> &stencil)
-    {
-      constexpr double most     = 4.;
-      double           smallest = std::numeric_limits<double>::infinity(), largest = 0., sum = 0.;
-      const auto       look = [&](int n, double coefficient) {
-        smallest = n > 1 ? std::min(smallest, std::abs(coefficient)) : smallest;
-        largest  = n > 1 ? std::max(largest, std::abs(coefficient)) : largest;
-      };
-      look(stencil.n_x, stencil.coefficient(1, 0, 0));
-      look(stencil.n_y, stencil.coefficient(0, 1, 0));
-      look(stencil.n_z, stencil.coefficient(0, 0, 1));
-      for (const double coefficient : stencil.coefficients)
-        sum += coefficient;
-      return largest <= most * smallest && !is_oblique(stencil, largest) && (!stencil.diagonal.empty() || sum >= -1e-12 * largest);
-    }
-
     Attempt direct(const std::string &why)
     {
       return {"direct", "none", why};
@@ -384,114 +164,7 @@ namespace leopard::command_line
         add_direct(result, traits, has_direct, {"gmres", "ilu", what + "; convergence is not promised"});
       return result;
     }
-  } // namespace
 
-  MatrixTraits look_at(const CrsMatrix<double> &A, bool is_symmetric)
-  {
-    MatrixTraits        traits;
-    std::vector<double> diagonal(A.n_rows, 0.);
-    traits.n_rows       = A.n_rows;
-    traits.is_symmetric = is_symmetric;
-    look_at_entries(A, traits, diagonal);
-    traits.radius_bound = traits.has_whole_diagonal ? bound_of_radius(A, diagonal) : std::numeric_limits<double>::infinity();
-    if (!is_symmetric && traits.has_whole_diagonal && !(traits.radius_bound <= fast_radius))
-      traits.radius_bound = std::min(traits.radius_bound, bound_by_columns(A, diagonal));
-    if (is_symmetric && traits.has_positive_diagonal && traits.is_like_diffusion())
-      if (auto stencil = stencil_in_disguise(A); stencil && suits_multigrid(*stencil))
-        traits.stencil = std::make_shared<const Stencil<double>>(std::move(*stencil));
-    traits.is_like_mesh = traits.stencil != nullptr || !traits.is_like_diffusion() || grows_like_a_mesh(A);
-    return traits;
-  }
-
-  std::string range_text(const MatrixTraits &traits)
-  {
-    return std::isfinite(traits.diagonal_range) ? short_text(traits.diagonal_range, 2) : "1e308 or more";
-  }
-
-  namespace
-  {
-    /** Of a diagonal S near |D|^-1/2. */
-    Scaling symmetric_scaling(const CrsMatrix<double> &A)
-    {
-      Scaling result;
-      result.columns.resize(A.n_rows);
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          if (A.columns[p] == i)
-            result.columns[i] = scale_of(A.values[p]);
-      result.rows = result.columns;
-      result.text = "S A S y = S b with a diagonal near 1, x = S y";
-      return result;
-    }
-
-    /** Divides rows and columns by the square roots of their largest entries again and again (Ruiz 2001). */
-    Scaling general_scaling(const CrsMatrix<double> &A)
-    {
-      constexpr int n_times = 20;
-      Scaling       result;
-      result.rows = result.columns = std::vector<double>(A.n_rows, 1.);
-      result.text                  = "R A C y = R b, whose rows and columns have largest entries near 1, x = C y";
-      std::vector<double> of_rows(A.n_rows), of_columns(A.n_rows);
-      for (int time = 0, n_changed = A.n_rows; time < n_times && n_changed > 0; ++time)
-        {
-          n_changed = 0;
-          std::fill(of_rows.begin(), of_rows.end(), 0.);
-          std::fill(of_columns.begin(), of_columns.end(), 0.);
-          for (int i = 0; i < A.n_rows; ++i)
-            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-              {
-                const double size        = std::abs(result.rows[i] * A.values[p] * result.columns[A.columns[p]]);
-                of_rows[i]               = std::max(of_rows[i], size);
-                of_columns[A.columns[p]] = std::max(of_columns[A.columns[p]], size);
-              }
-          const auto take = [&](double &factor, double largest) {
-            const double more = largest > 0. && std::isfinite(largest) ? scale_of(largest) : 1.;
-            n_changed += more != 1. ? 1 : 0;
-            factor *= more;
-          };
-          for (int i = 0; i < A.n_rows; ++i)
-            {
-              take(result.rows[i], of_rows[i]);
-              take(result.columns[i], of_columns[i]);
-            }
-        }
-      return result;
-    }
-  } // namespace
-
-  Scaling equilibration(const CrsMatrix<double> &A, const MatrixTraits &traits)
-  {
-    constexpr double harmless = 1e6;
-    const bool       is_even  = traits.diagonal_range <= harmless;
-    if ((is_even && traits.is_symmetric) || !traits.has_whole_diagonal || traits.is_singular || A.n_rows == 0)
-      return {};
-    Scaling result = traits.is_symmetric ? symmetric_scaling(A) : general_scaling(A);
-    result.why     = "entries of the diagonal differ by the factor " + range_text(traits);
-    if (is_even)
-      {
-        const auto range = [](const std::vector<double> &factors) {
-          const auto [least, most] = std::minmax_element(factors.begin(), factors.end());
-          return *most / *least;
-        };
-        const double largest = std::max(range(result.rows), range(result.columns));
-        if (largest <= harmless)
-          return {};
-        result.why = "rows and columns differ in size by the factor " + short_text(largest, 2);
-      }
-    return result;
-  }
-
-  CrsMatrix<double> scaled(CrsMatrix<double> A, const Scaling &scaling)
-  {
-    for (int i = 0; i < A.n_rows; ++i)
-      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-        A.values[p] *= scaling.rows[i] * scaling.columns[A.columns[p]];
-    A.validate(); // entries that overflow, or a diagonal that underflows
-    return A;
-  }
-
-  namespace
-  {
     /** Told what the unknowns are, aggregation suits systems, too, of which the signs of the entries tell nothing. */
     void try_nodes_first(std::vector<Attempt> &attempts, const MatrixTraits &traits, const Arguments &arguments)
     {
@@ -523,7 +196,11 @@ namespace leopard::command_line
         return {{arguments.method_name, arguments.preconditioner, "as asked for"}};
       const bool has_direct = arguments.backend != "cuda"; // factors are the host's
       if (!traits.has_whole_diagonal && arguments.n_gpus == 0)
-        return {has_direct ? direct("the diagonal has zeros") : Attempt{"gmres", "none", "the diagonal has zeros; convergence is not promised"}};
+        {
+          Attempt gmres         = {"gmres", "none", "the diagonal has zeros; convergence is not promised"};
+          gmres.is_for_singular = has_direct;
+          return has_direct ? std::vector<Attempt>{direct("the diagonal has zeros"), gmres} : std::vector<Attempt>{gmres};
+        }
       std::vector<Attempt> result = arguments.n_gpus > 0                                  ? methods_on_gpus(traits)
                                     : traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, has_direct)
                                                                                           : of_others(A, traits, arguments, has_direct);

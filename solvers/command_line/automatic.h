@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../matrix/stencil.h"
 #include "arguments.h"
+#include "matrix_traits.h"
 
 #include <limits>
 #include <memory>
@@ -11,61 +11,6 @@
 
 namespace leopard::command_line
 {
-  /**
-   * What a look at a matrix tells of the methods that suit it. Each entry is read some times, by all threads of the
-   * host.
-   */
-  struct MatrixTraits
-  {
-    int  n_rows                = 0;
-    bool is_symmetric          = false; ///< values, up to rounding
-    bool has_positive_diagonal = false;
-    bool has_whole_diagonal    = false; ///< no entry of it is zero or missing
-    bool is_dominant = false; ///< no row has |a_ii| < sum_j |a_ij|, j != i, up to rounding: with a positive diagonal it is semidefinite at least
-    bool is_singular = false; ///< all rows that are coupled to others sum to zero, up to rounding
-    bool is_singular_in_single = false; ///< the same up to rounding in single precision
-    bool is_like_mesh = true; ///< nodes within some edges of one another grow in number as in three dimensions at most, if it is like diffusion
-    /**
-     * Symmetric with positive diagonal, but not definite, and why: "the sum of its entries is below zero". Empty: not
-     * known.
-     */
-    std::string why_indefinite = "";
-    double      wrong_sign     = 0.; ///< share of the off-diagonal entries (absolute values) that have the diagonal's sign, in [0, 1]
-    double      diagonal_range = 1.; ///< largest absolute value of the diagonal over the smallest, zeros left out; may be infinite
-    double      radius_bound   = 0.; ///< an upper bound of rho(|I - D^-1 A|) (Collatz, Wielandt); infinite without a whole diagonal
-
-    /** What it is in the natural order of a whole grid, if that suits multigrid; else null. */
-    std::shared_ptr<const Stencil<double>> stencil;
-
-    /** Like those of diffusion: smoothed aggregation suits it. */
-    bool is_like_diffusion() const { return wrong_sign <= 0.2; }
-  };
-
-  /** @param is_symmetric what is known of it. */
-  MatrixTraits look_at(const CrsMatrix<double> &A, bool is_symmetric);
-
-  /** R A C y = R b with diagonal R and C, powers of two, gives x = C y. Empty: nothing is scaled. */
-  struct Scaling
-  {
-    std::vector<double> rows, columns; ///< R, C: equal where A is symmetric, so that R A C is, too
-    std::string         text;          ///< "S A S y = S b with a diagonal near 1, x = S y"
-    std::string         why;           ///< "entries of the diagonal differ by the factor 1e+12"
-    bool                is_empty() const { return rows.empty(); }
-  };
-
-  /**
-   * Makes the diagonal of a symmetric matrix, or the largest entries of the rows and columns of another one, about 1.
-   * Empty where the diagonal, and of the other one rows and columns, are within six orders of magnitude, where the
-   * diagonal has zeros, or the matrix is singular with constants, which it would no longer be.
-   */
-  Scaling equilibration(const CrsMatrix<double> &A, const MatrixTraits &traits);
-
-  /** How much entries of the diagonal differ: "1.3e+12", also where no double is large enough. */
-  std::string range_text(const MatrixTraits &traits);
-
-  /** R A C. @throws InvalidInput for entries that overflow. */
-  CrsMatrix<double> scaled(CrsMatrix<double> A, const Scaling &scaling);
-
   /** A method for a matrix, and why it is tried. */
   struct Attempt
   {

@@ -105,7 +105,7 @@ namespace leopard::command_line
           "the residual is what rounding errors leave: if every entry changed in its last place, it would change by " +
             short_text(found.solved.relative_rounding(), 2) +
             (found.solved.relative_rounding() > useless
-               ? "\n            the matrix is singular, or nearly so, and the right-hand side is not in its range" +
+               ? "\n            the matrix is singular, or nearly so, and the right-hand side perhaps not in its range" +
                    std::string(arguments.is_automatic ? "" : "; or its rows differ much in size: --method automatic scales them")
                : "\n            to do: at most --tolerance " + short_text(2. * found.solved.relative(), 1) + " can be reached in double precision"));
       else if (found.result.status == SolveStatus::converged && !found.quality.meets(tolerance))

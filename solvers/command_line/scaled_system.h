@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "automatic.h"
 #include "conclusion.h"
+#include "scaling.h"
 
 #include <vector>
 

@@ -109,7 +109,7 @@ namespace leopard::command_line
           {
             throw InvalidInput(
               "direct: the matrix is singular, so its factors cannot be computed\n  expected: a regular matrix, or a right-hand side "
-              "in its range and another method, such as cg with jacobi");
+              "in its range and another method: gmres with the preconditioner none, or cg with jacobi for a symmetric one");
           }
       }
 

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "matrix_traits.h"
+
+#include "../base/norms.h"
+#include "../base/thread_pool.h"
+#include "../base/words.h"
+#include "strong_methods.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+
+namespace leopard::command_line
+{
+  namespace
+  {
+    double sum_of_row(const CrsMatrix<double> &A, int i, double &absolute)
+    {
+      double sum = absolute = 0.;
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        {
+          sum += A.values[p];
+          absolute += std::abs(A.values[p]);
+        }
+      return sum;
+    }
+
+    /** What entries tell, of some rows or of all. */
+    struct Look
+    {
+      double off_diagonal = 0., of_wrong_sign = 0., smallest = std::numeric_limits<double>::infinity(), largest = 0.;
+      double sum = 0., absolute_sum = 0.; // of all entries
+      bool   positive = true, whole = true, dominant = true, singular = true, singular_in_single = true, coupled = false;
+
+      void add_row(const CrsMatrix<double> &A, int i, double diagonal)
+      {
+        const double size = std::abs(diagonal);
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1] && size > 0.; ++p)
+          if (A.columns[p] != i)
+            {
+              off_diagonal += std::abs(A.values[p]) / size;
+              of_wrong_sign += A.values[p] * diagonal > 0. ? std::abs(A.values[p]) / size : 0.;
+            }
+        double       absolute = 0.;
+        const double of_row = sum_of_row(A, i, absolute), row_sum = std::abs(of_row);
+        sum += of_row;
+        absolute_sum += absolute;
+        const bool alone   = absolute == size;
+        singular           = singular && (reached(row_sum, 1e-13 * absolute) || alone);
+        singular_in_single = singular_in_single && (reached(row_sum, 1e-6 * absolute) || alone);
+        coupled            = coupled || !alone;
+        positive           = positive && diagonal > 0.;
+        dominant           = dominant && absolute - size <= (1. + 1e-12) * size;
+        smallest           = size > 0. ? std::min(smallest, size) : smallest;
+        largest            = std::max(largest, size);
+        whole              = whole && size > 0.;
+      }
+
+      void add(const Look &other)
+      {
+        off_diagonal += other.off_diagonal;
+        of_wrong_sign += other.of_wrong_sign;
+        sum += other.sum;
+        absolute_sum += other.absolute_sum;
+        smallest           = std::min(smallest, other.smallest);
+        largest            = std::max(largest, other.largest);
+        positive           = positive && other.positive;
+        dominant           = dominant && other.dominant;
+        whole              = whole && other.whole;
+        singular           = singular && other.singular;
+        singular_in_single = singular_in_single && other.singular_in_single;
+        coupled            = coupled || other.coupled;
+      }
+    };
+
+    void look_at_entries(const CrsMatrix<double> &A, MatrixTraits &traits, std::vector<double> &diagonal)
+    {
+      Look       look;
+      std::mutex one_at_a_time;
+      parallel_for(A.n_rows, 4096, [&](long begin, long end) {
+        Look mine;
+        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+          {
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              if (A.columns[p] == i)
+                diagonal[i] = A.values[p];
+            mine.add_row(A, i, diagonal[i]);
+          }
+        const std::lock_guard<std::mutex> lock(one_at_a_time);
+        look.add(mine);
+      });
+      traits.diagonal_range        = look.largest / look.smallest;
+      traits.has_positive_diagonal = look.positive;
+      traits.has_whole_diagonal    = look.whole;
+      traits.is_dominant           = look.whole && look.dominant;
+      traits.why_indefinite =
+        traits.is_symmetric && look.positive && look.sum < -1e-12 * look.absolute_sum ? "the sum of its entries is below zero" : "";
+      traits.is_singular           = look.singular && look.coupled;
+      traits.is_singular_in_single = look.singular_in_single && look.coupled;
+      traits.wrong_sign            = look.off_diagonal > 0. ? look.of_wrong_sign / look.off_diagonal : 0.;
+    }
+
+    /** max_j sum_i |a_ij / a_jj| without i = j, which bounds rho(|B|), too: the columns of Markov chains tell more. */
+    double bound_by_columns(const CrsMatrix<double> &A, const std::vector<double> &diagonal)
+    {
+      std::vector<double> sums(A.n_rows, 0.);
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] != i)
+            sums[A.columns[p]] += std::abs(A.values[p] / diagonal[A.columns[p]]);
+      double largest = 0.;
+      for (const double sum : sums)
+        largest = std::isfinite(sum) ? std::max(largest, sum) : std::numeric_limits<double>::infinity();
+      return largest;
+    }
+
+    /**
+     * max_i (|B| v)_i / v_i for some v > 0 of power iterations with |B| + I; ends early where the radius is not small.
+     */
+    double bound_of_radius(const CrsMatrix<double> &A, const std::vector<double> &diagonal)
+    {
+      constexpr int       most = 30, few = 6;
+      constexpr double    hopeless = 0.97, seconds = 0.5;
+      const auto          start = std::chrono::steady_clock::now();
+      std::vector<double> v(A.n_rows, 1.), next(A.n_rows);
+      double              bound = std::numeric_limits<double>::infinity();
+      for (int step = 0; step < most; ++step)
+        {
+          double     largest = 0., norm = 0.;
+          bool       finite = true;
+          std::mutex one_at_a_time;
+          parallel_for(A.n_rows, 4096, [&](long begin, long end) {
+            double my_largest = 0., my_norm = 0.;
+            bool   my_finite = true;
+            for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+              {
+                double sum = 0.;
+                for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+                  if (A.columns[p] != i)
+                    sum += std::abs(A.values[p]) * v[A.columns[p]];
+                sum /= std::abs(diagonal[i]);
+                my_finite  = my_finite && std::isfinite(sum / v[i]);
+                my_largest = std::max(my_largest, sum / v[i]);
+                next[i]    = sum + v[i];
+                my_norm    = std::max(my_norm, next[i]);
+              }
+            const std::lock_guard<std::mutex> lock(one_at_a_time);
+            largest = std::max(largest, my_largest);
+            norm    = std::max(norm, my_norm);
+            finite  = finite && my_finite;
+          });
+          if (!finite)
+            return std::numeric_limits<double>::infinity();
+          bound = std::min(bound, largest);
+          parallel_for(A.n_rows, 1 << 16, [&](long begin, long end) {
+            std::transform(next.begin() + begin, next.begin() + end, v.begin() + begin, [&](double w) { return std::max(w / norm, 1e-200); });
+          });
+          const bool late = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds;
+          if (!(bound > 0.5 * fast_radius) || late || (step >= few && bound > hopeless))
+            break;
+        }
+      return bound;
+    }
+
+    /** Whether corners of a plane through the centre differ by more than half the largest coupling along the axes. */
+    bool is_oblique(const Stencil<double> &stencil, double largest)
+    {
+      const auto differs = [&](double a, double b) { return std::abs(a - b) > 0.5 * largest; };
+      return differs(stencil.coefficient(1, 1, 0), stencil.coefficient(1, -1, 0)) ||
+             differs(stencil.coefficient(1, 0, 1), stencil.coefficient(1, 0, -1)) ||
+             differs(stencil.coefficient(0, 1, 1), stencil.coefficient(0, 1, -1));
+    }
+
+    /**
+     * Whether within four edges of some rows there are not many more others than within two: 3 times as many in two
+     * dimensions, 5 or 6 in three, tens in random graphs, whose coarse levels fill up, and where iterations reach all
+     * of the matrix soon.
+     */
+    bool grows_like_a_mesh(const CrsMatrix<double> &A)
+    {
+      constexpr int    n_samples = 16;
+      constexpr double most      = 10.;
+      std::vector<int> seen_by(A.n_rows, -1), front;
+      std::size_t      near = 0, far = 0;
+      for (int sample = 0; sample < n_samples; ++sample)
+        {
+          front             = {static_cast<int>((sample + 0.5) * A.n_rows / n_samples)};
+          seen_by[front[0]] = sample;
+          std::size_t begin = 0;
+          for (int edge = 0; edge < 4; ++edge)
+            {
+              const std::size_t end = front.size();
+              for (std::size_t k = begin; k < end; ++k)
+                for (int p = A.row_offsets[front[k]]; p < A.row_offsets[front[k] + 1]; ++p)
+                  if (const int j = A.columns[p]; seen_by[j] != sample)
+                    {
+                      seen_by[j] = sample;
+                      front.push_back(j);
+                    }
+              begin = end;
+              near += edge == 1 ? front.size() : 0;
+            }
+          far += front.size();
+        }
+      return static_cast<double>(far) <= most * static_cast<double>(near);
+    }
+
+    /**
+     * Whether point smoothers smooth it, and it is definite: nearly equal couplings in all directions, those between
+     * the axes, too, no row sum below zero.
+     */
+    bool suits_multigrid(const Stencil<double> &stencil)
+    {
+      constexpr double most     = 4.;
+      double           smallest = std::numeric_limits<double>::infinity(), largest = 0., sum = 0.;
+      const auto       look = [&](int n, double coefficient) {
+        smallest = n > 1 ? std::min(smallest, std::abs(coefficient)) : smallest;
+        largest  = n > 1 ? std::max(largest, std::abs(coefficient)) : largest;
+      };
+      look(stencil.n_x, stencil.coefficient(1, 0, 0));
+      look(stencil.n_y, stencil.coefficient(0, 1, 0));
+      look(stencil.n_z, stencil.coefficient(0, 0, 1));
+      for (const double coefficient : stencil.coefficients)
+        sum += coefficient;
+      return largest <= most * smallest && !is_oblique(stencil, largest) && (!stencil.diagonal.empty() || sum >= -1e-12 * largest);
+    }
+  } // namespace
+
+  MatrixTraits look_at(const CrsMatrix<double> &A, bool is_symmetric)
+  {
+    MatrixTraits        traits;
+    std::vector<double> diagonal(A.n_rows, 0.);
+    traits.n_rows       = A.n_rows;
+    traits.is_symmetric = is_symmetric;
+    look_at_entries(A, traits, diagonal);
+    traits.radius_bound = traits.has_whole_diagonal ? bound_of_radius(A, diagonal) : std::numeric_limits<double>::infinity();
+    if (!is_symmetric && traits.has_whole_diagonal && !(traits.radius_bound <= fast_radius))
+      traits.radius_bound = std::min(traits.radius_bound, bound_by_columns(A, diagonal));
+    if (is_symmetric && traits.has_positive_diagonal && traits.is_like_diffusion())
+      if (auto stencil = stencil_in_disguise(A); stencil && suits_multigrid(*stencil))
+        traits.stencil = std::make_shared<const Stencil<double>>(std::move(*stencil));
+    traits.is_like_mesh = traits.stencil != nullptr || !traits.is_like_diffusion() || grows_like_a_mesh(A);
+    return traits;
+  }
+
+  std::string range_text(const MatrixTraits &traits)
+  {
+    return std::isfinite(traits.diagonal_range) ? short_text(traits.diagonal_range, 2) : "1e308 or more";
+  }
+} // namespace leopard::command_line

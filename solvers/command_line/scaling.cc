@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scaling.h"
+
+#include "../base/words.h"
+#include "../matrix/scaled_matrix.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace leopard::command_line
+{
+  namespace
+  {
+    /** Of a diagonal S near |D|^-1/2. */
+    Scaling symmetric_scaling(const CrsMatrix<double> &A)
+    {
+      Scaling result;
+      result.columns.resize(A.n_rows);
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] == i)
+            result.columns[i] = scale_of(A.values[p]);
+      result.rows = result.columns;
+      result.text = "S A S y = S b with a diagonal near 1, x = S y";
+      return result;
+    }
+
+    /** Divides rows and columns by the square roots of their largest entries again and again (Ruiz 2001). */
+    Scaling general_scaling(const CrsMatrix<double> &A)
+    {
+      constexpr int n_times = 20;
+      Scaling       result;
+      result.rows = result.columns = std::vector<double>(A.n_rows, 1.);
+      result.text                  = "R A C y = R b, whose rows and columns have largest entries near 1, x = C y";
+      std::vector<double> of_rows(A.n_rows), of_columns(A.n_rows);
+      for (int time = 0, n_changed = A.n_rows; time < n_times && n_changed > 0; ++time)
+        {
+          n_changed = 0;
+          std::fill(of_rows.begin(), of_rows.end(), 0.);
+          std::fill(of_columns.begin(), of_columns.end(), 0.);
+          for (int i = 0; i < A.n_rows; ++i)
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              {
+                const double size        = std::abs(result.rows[i] * A.values[p] * result.columns[A.columns[p]]);
+                of_rows[i]               = std::max(of_rows[i], size);
+                of_columns[A.columns[p]] = std::max(of_columns[A.columns[p]], size);
+              }
+          const auto take = [&](double &factor, double largest) {
+            const double more = largest > 0. && std::isfinite(largest) ? scale_of(largest) : 1.;
+            n_changed += more != 1. ? 1 : 0;
+            factor *= more;
+          };
+          for (int i = 0; i < A.n_rows; ++i)
+            {
+              take(result.rows[i], of_rows[i]);
+              take(result.columns[i], of_columns[i]);
+            }
+        }
+      return result;
+    }
+  } // namespace
+
+  Scaling equilibration(const CrsMatrix<double> &A, const MatrixTraits &traits)
+  {
+    constexpr double harmless = 1e6;
+    const bool       is_even  = traits.diagonal_range <= harmless;
+    if ((is_even && traits.is_symmetric) || !traits.has_whole_diagonal || traits.is_singular || A.n_rows == 0)
+      return {};
+    Scaling result = traits.is_symmetric ? symmetric_scaling(A) : general_scaling(A);
+    result.why     = "entries of the diagonal differ by the factor " + range_text(traits);
+    if (is_even)
+      {
+        const auto range = [](const std::vector<double> &factors) {
+          const auto [least, most] = std::minmax_element(factors.begin(), factors.end());
+          return *most / *least;
+        };
+        const double largest = std::max(range(result.rows), range(result.columns));
+        if (largest <= harmless)
+          return {};
+        result.why = "rows and columns differ in size by the factor " + short_text(largest, 2);
+      }
+    return result;
+  }
+
+  CrsMatrix<double> scaled(CrsMatrix<double> A, const Scaling &scaling)
+  {
+    for (int i = 0; i < A.n_rows; ++i)
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        A.values[p] *= scaling.rows[i] * scaling.columns[A.columns[p]];
+    A.validate(); // entries that overflow, or a diagonal that underflows
+    return A;
+  }
+} // namespace leopard::command_line
