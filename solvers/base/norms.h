@@ -57,6 +57,9 @@ namespace leopard
         sum += (magnitude / largest) * (magnitude / largest);
     }
 
+    /** The numbers that another one has got. */
+    void add(const SafeNorm &other) { add(other.value()); }
+
     double value() const { return largest * std::sqrt(sum); }
 
   private:

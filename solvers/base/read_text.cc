@@ -58,7 +58,7 @@ namespace leopard
     bool read_by_all(const FileDescriptor &file, char *to, std::size_t n)
     {
       std::atomic<bool> is_whole{true};
-      parallel_for(*shared_thread_pool(0), static_cast<long>(n), 1 << 20, [&](long begin, long end) {
+      parallel_for(static_cast<long>(n), 1 << 20, [&](long begin, long end) {
         while (begin < end)
           {
             const ssize_t got = pread(file.number, to + begin, static_cast<std::size_t>(end - begin), begin);

@@ -97,6 +97,16 @@ namespace leopard
       }
   }
 
+  /** The same by as many threads as the machine has, which are asked for where n is not small. */
+  template <typename Function>
+  void parallel_for(long n, long grain, const Function &function)
+  {
+    if (n < 2 * grain)
+      function(0l, n);
+    else
+      parallel_for(*shared_thread_pool(0), n, grain, function);
+  }
+
   /** The sum of what function(begin, end) returns for the parts; within a number of threads always the same. */
   template <typename Function>
   double parallel_sum(ThreadPool &pool, long n, long grain, const Function &function)

@@ -23,18 +23,12 @@ namespace leopard::command_line
 {
   namespace
   {
-    /** "no GPU answers" in the words that fit this build. */
-    std::string no_gpu()
-    {
-      return device::built_with_cuda() ? "no GPU answers" : "no GPU answers (built without CUDA)";
-    }
-
     void check_device(const std::string &who, const std::string &instead = "--backend host or automatic")
     {
       if (!device::built_with_cuda())
         throw DeviceError(who + ": this program is built without CUDA\n  expected: " + instead + ", or a build configured with -D LEOPARD_CUDA=ON");
       if (device::n_devices() == 0)
-        throw DeviceError(who + ": no GPU answers on this machine\n  expected: a GPU and its driver, or " + instead);
+        throw DeviceError(who + ": " + device::why_no_devices() + "\n  expected: such a GPU and its driver, or " + instead);
     }
 
     bool is_parallel(const Arguments &a)
@@ -66,7 +60,7 @@ namespace leopard::command_line
       if (!on_device)
         return {Backend::host, "host: " + a.method_name + " does not run on a GPU: " + threads};
       if (device::n_devices() == 0)
-        return {Backend::host, "host: " + no_gpu() + ": " + threads};
+        return {Backend::host, "host: " + device::why_no_devices() + ": " + threads};
       const std::string name = device::info(0).name;
       return {Backend::cuda, a.backend == "cuda" ? "cuda, as asked for: " + name : "cuda: a GPU answers: " + name};
     }
@@ -84,6 +78,20 @@ namespace leopard::command_line
         refuse("--threads", "it with the backend host only");
       if (a.has("--threads") && a.has("--method") && !is_parallel(a))
         throw UsageError("--threads is given with --method " + a.method_name + ", which works in one thread\n  expected: it with another method");
+    }
+
+    /** @throws Error where what is asked for is not to be had with a backend. */
+    void check_for_backend(const Arguments &a, Backend backend)
+    {
+      if (!a.choice.empty() && !a.tune)
+        return;
+      check_options_of_backend(a, backend);
+      if (a.method().has_blocks)
+        {
+          BlockAsyncOptions options = a.async;
+          options.backend           = backend;
+          options.validate();
+        }
     }
 
     /** Estimates where they take long, unless there is a limit, max_seconds > 0, which then is theirs. */
@@ -464,17 +472,22 @@ namespace leopard::command_line
   ChosenBackend choose_backend(const Arguments &arguments)
   {
     ChosenBackend result = choose(arguments);
-    if (arguments.choice.empty() || arguments.tune)
-      {
-        check_options_of_backend(arguments, result.backend);
-        if (arguments.method().has_blocks)
-          {
-            BlockAsyncOptions options = arguments.async;
-            options.backend           = result.backend;
-            options.validate();
-          }
-      }
+    check_for_backend(arguments, result.backend);
     return result;
+  }
+
+  bool suits_all_backends(const Arguments &arguments)
+  {
+    try
+      {
+        for (const Backend backend : {Backend::host, Backend::cuda})
+          check_for_backend(arguments, backend);
+        return true;
+      }
+    catch (const std::runtime_error &)
+      {
+        return false;
+      }
   }
 
   std::optional<Partition> choose_partition(const CrsMatrix<double> &A, BlockShape shape, int block_size)

@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/stopwatch.h"
+#include "../base/thread_pool.h"
 #include "../base/whole_file.h"
 #include "../base/words.h"
 #include "../device/device.h"
@@ -78,8 +79,8 @@ namespace leopard::command_line
     };
 
     /**
-     * Makes the GPU ready, which takes some tenths of a second, while something else is done. What goes wrong there
-     * goes wrong again where it is used; without a thread for it, it is made ready later.
+     * Makes the GPU ready, if there is one, which takes some tenths of a second, while something else is done. What
+     * goes wrong there goes wrong again where it is used; without a thread for it, it is made ready later.
      */
     std::future<void> wake_gpu()
     {
@@ -88,7 +89,8 @@ namespace leopard::command_line
           return std::async(std::launch::async, [] {
             try
               {
-                device::synchronize();
+                if (device::n_devices() > 0)
+                  device::synchronize();
               }
             catch (const DeviceError &)
               {
@@ -99,6 +101,12 @@ namespace leopard::command_line
         {
           return {};
         }
+    }
+
+    /** Whether the GPU may be used, as far as arguments tell: to ask for GPUs takes 0.1 s. */
+    bool takes_gpu_if_any(const Arguments &arguments)
+    {
+      return arguments.backend == "cuda" || (arguments.backend == "automatic" && arguments.async.schedule != Schedule::replay);
     }
 
     ReadMatrix read_matrix(const std::string &path, bool divides_by_diagonal)
@@ -140,7 +148,11 @@ namespace leopard::command_line
           return b;
         }
       std::vector<double> b(A.n_rows);
-      multiply(A, std::vector<double>(A.n_columns, 1.).data(), b.data());
+      parallel_for(A.n_rows, 4096, [&](long begin, long end) {
+        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            b[i] += A.values[p];
+      });
       check_norm(b, "b = A 1, as there is no --rhs", "scale the matrix, or give a --rhs");
       log_line("rhs", "b = A 1, as there is no --rhs: the solution is all ones");
       return b;
@@ -540,9 +552,12 @@ namespace leopard::command_line
       if (!path.empty())
         check_can_be_written(path);
     choose_waiting(arguments);
-    std::future<void> waking;                               // ends where this function does
-    if (choose_backend(arguments).backend == Backend::cuda) // what cannot be is said before the matrix is read
+    std::future<void> waking; // ends where this function does
+    if (takes_gpu_if_any(arguments))
       waking = wake_gpu();
+    if (arguments.backend != "automatic" || !suits_all_backends(arguments)) // what cannot be is said before the matrix is read
+      choose_backend(arguments);
+    const auto threads = shared_thread_pool(0); // for all that is done, so that they are made once
     log_line("leopard-solve", std::string(" ") + version() + " (" + git_commit() + ")");
     if (!arguments.asks_for_async.empty())
       log_line("chosen", "--method async, as " + arguments.asks_for_async + " is given, which only relaxations know");

@@ -5,14 +5,31 @@
 
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 namespace leopard::command_line
 {
+  namespace
+  {
+    /** largest = max(largest, value), where what is no number stays. */
+    void grow(double &largest, double value)
+    {
+      if (!(value <= largest) && !std::isnan(largest))
+        largest = value;
+    }
+  } // namespace
+
   double norm(const std::vector<double> &v)
   {
-    SafeNorm result;
-    for (const double value : v)
-      result.add(value);
+    SafeNorm   result;
+    std::mutex one_at_a_time;
+    parallel_for(static_cast<long>(v.size()), 1 << 16, [&](long begin, long end) {
+      SafeNorm mine;
+      for (long i = begin; i < end; ++i)
+        mine.add(v[i]);
+      const std::lock_guard<std::mutex> lock(one_at_a_time);
+      result.add(mine);
+    });
     return result.value();
   }
 
@@ -31,9 +48,13 @@ namespace leopard::command_line
 
   Quality quality_of(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b)
   {
-    constexpr double    unit = std::numeric_limits<double>::epsilon() / 2.;
-    std::vector<double> r(A.n_rows), rounding(A.n_rows), part(A.n_rows);
-    parallel_for(*shared_thread_pool(0), A.n_rows, 4096, [&](long begin, long end) {
+    constexpr double unit = std::numeric_limits<double>::epsilon() / 2.;
+    SafeNorm         residual, terms;
+    double           of_each_row = 0.;
+    std::mutex       one_at_a_time;
+    parallel_for(A.n_rows, 4096, [&](long begin, long end) {
+      SafeNorm my_residual, my_terms;
+      double   of_my_rows = 0.;
       for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
         {
           long double sum = b[i], absolute = std::abs(b[i]);
@@ -43,20 +64,15 @@ namespace leopard::command_line
               sum -= term;
               absolute += std::abs(term);
             }
-          r[i]        = static_cast<double>(sum);
-          rounding[i] = static_cast<double>(unit * absolute); // of sums beyond the range of double, too
-          part[i]     = absolute > 0.L ? static_cast<double>(std::abs(sum) / absolute) : 0.;
+          my_residual.add(static_cast<double>(sum));
+          my_terms.add(static_cast<double>(unit * absolute) + std::numeric_limits<double>::denorm_min()); // of sums beyond double, too
+          grow(of_my_rows, absolute > 0.L ? static_cast<double>(std::abs(sum) / absolute) : 0.);
         }
+      const std::lock_guard<std::mutex> lock(one_at_a_time);
+      residual.add(my_residual);
+      terms.add(my_terms);
+      grow(of_each_row, of_my_rows);
     });
-    SafeNorm residual, terms;
-    double   of_each_row = 0.;
-    for (int i = 0; i < A.n_rows; ++i)
-      {
-        residual.add(r[i]);
-        if (!(part[i] <= of_each_row)) // NaN stays
-          of_each_row = part[i];
-        terms.add(rounding[i] + std::numeric_limits<double>::denorm_min());
-      }
     Quality quality;
     if (const double norm_b = norm(b); norm_b > 0.)
       quality.scale = norm_b;

@@ -26,7 +26,7 @@ namespace leopard::command_line
     std::vector<char> rows_of_sum_zero(const CrsMatrix<double> &A)
     {
       std::vector<char> result(A.n_rows);
-      parallel_for(*shared_thread_pool(0), A.n_rows, 4096, [&](long begin, long end) {
+      parallel_for(A.n_rows, 4096, [&](long begin, long end) {
         for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
           {
             double sum = 0., absolute = 0.;
@@ -46,15 +46,21 @@ namespace leopard::command_line
     /** Whether A 1, whose norm is given, is what rounding leaves of sums of zero. */
     bool is_rounding_of_sums(const CrsMatrix<double> &A, double norm_b)
     {
-      SafeNorm absolute;
-      for (int i = 0; i < A.n_rows; ++i)
-        {
-          double sum = 0.;
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            if (A.row_offsets[i + 1] - A.row_offsets[i] > 1) // others are no sums
-              sum += std::abs(A.values[p]);
-          absolute.add(sum);
-        }
+      SafeNorm   absolute;
+      std::mutex one_at_a_time;
+      parallel_for(A.n_rows, 4096, [&](long begin, long end) {
+        SafeNorm mine;
+        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+          {
+            double sum = 0.;
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              if (A.row_offsets[i + 1] - A.row_offsets[i] > 1) // others are no sums
+                sum += std::abs(A.values[p]);
+            mine.add(sum);
+          }
+        const std::lock_guard<std::mutex> lock(one_at_a_time);
+        absolute.add(mine);
+      });
       return absolute.value() > 0. && reached(norm_b, 1e-13 * absolute.value());
     }
 
@@ -77,7 +83,7 @@ namespace leopard::command_line
       for (int sweep = 0; sweep < n_sweeps; ++sweep)
         {
           std::atomic<bool> all{true};
-          parallel_for(*shared_thread_pool(0), A.n_rows, 4096, [&](long begin, long end) {
+          parallel_for(A.n_rows, 4096, [&](long begin, long end) {
             bool all_of_mine = true;
             for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
               if (reaches[i].load(std::memory_order_relaxed) == 0)
@@ -136,7 +142,7 @@ namespace leopard::command_line
   {
     int        first = A.n_rows;
     std::mutex one_at_a_time;
-    parallel_for(*shared_thread_pool(0), A.n_rows, 4096, [&](long begin, long end) {
+    parallel_for(A.n_rows, 4096, [&](long begin, long end) {
       int i = static_cast<int>(begin);
       while (i < static_cast<int>(end) && diagonal_entry(A, i) != 0.)
         ++i;

@@ -40,7 +40,7 @@ namespace leopard::spectrum
     /** y = M x by all threads. */
     void multiply_by_all(const CrsMatrix<double> &M, const double *x, double *y)
     {
-      parallel_for(*shared_thread_pool(0), M.n_rows, 4096, [&](long begin, long end) {
+      parallel_for(M.n_rows, 4096, [&](long begin, long end) {
         for (long i = begin; i < end; ++i)
           {
             double sum = 0.;
@@ -86,7 +86,7 @@ namespace leopard::spectrum
     CrsMatrix<double> transformed(const CrsMatrix<double> &A, const Value &value)
     {
       CrsMatrix<double> M = A.n_columns > A.n_rows ? own_columns(A) : A;
-      parallel_for(*shared_thread_pool(0), M.n_rows, 4096, [&](long begin, long end) {
+      parallel_for(M.n_rows, 4096, [&](long begin, long end) {
         for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
           for (int p = M.row_offsets[i]; p < M.row_offsets[i + 1]; ++p)
             M.values[p] = value(i, M.columns[p], M.values[p]);
@@ -97,10 +97,12 @@ namespace leopard::spectrum
     std::vector<double> diagonal_of(const CrsMatrix<double> &A)
     {
       std::vector<double> diagonal(A.n_rows);
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          if (A.columns[p] == i)
-            diagonal[i] = A.values[p];
+      parallel_for(A.n_rows, 4096, [&](long begin, long end) {
+        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (A.columns[p] == i)
+              diagonal[i] = A.values[p];
+      });
       return diagonal;
     }
 
@@ -209,8 +211,10 @@ namespace leopard::spectrum
     std::vector<double> roots_of_diagonal(const CrsMatrix<double> &A)
     {
       std::vector<double> roots = diagonal_of(A);
-      for (double &value : roots)
-        value = std::sqrt(std::abs(value));
+      parallel_for(A.n_rows, 4096, [&](long begin, long end) {
+        for (long i = begin; i < end; ++i)
+          roots[i] = std::sqrt(std::abs(roots[i]));
+      });
       return roots;
     }
 

@@ -44,7 +44,7 @@ namespace leopard::spectrum
     Vector diagonal(const CrsMatrix<double> &A)
     {
       Vector D(A.n_rows, 0.);
-      parallel_for(*shared_thread_pool(0), A.n_rows, grain, [&](long begin, long end) {
+      parallel_for(A.n_rows, grain, [&](long begin, long end) {
         for (long i = begin; i < end; ++i)
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             if (A.columns[p] == i)
@@ -61,7 +61,7 @@ namespace leopard::spectrum
         : A(A_)
         , roots(A_.n_rows)
       {
-        parallel_for(*shared_thread_pool(0), A.n_rows, grain, [&](long begin, long end) {
+        parallel_for(A.n_rows, grain, [&](long begin, long end) {
           for (long i = begin; i < end; ++i)
             {
               double largest = 0.;

@@ -42,7 +42,7 @@ namespace leopard
   {
     double     largest = 0.;
     std::mutex one_at_a_time;
-    parallel_for(*shared_thread_pool(0), static_cast<long>(A.values.size()), 65536, [&](long begin, long end) {
+    parallel_for(static_cast<long>(A.values.size()), 65536, [&](long begin, long end) {
       double mine = 0.;
       for (long p = begin; p < end; ++p)
         mine = std::max(mine, std::abs(A.values[p]));

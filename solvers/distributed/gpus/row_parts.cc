@@ -93,7 +93,7 @@ namespace leopard
   std::vector<RowPart> row_parts(const CrsMatrix<Number> &A, const std::vector<int> &offsets, OtherRows others)
   {
     std::vector<RowPart> result(offsets.size() - 1);
-    parallel_for(*shared_thread_pool(0), static_cast<long>(result.size()), 1, [&](long from, long to) {
+    parallel_for(static_cast<long>(result.size()), 1, [&](long from, long to) {
       for (long part = from; part < to; ++part)
         {
           result[part].begin   = offsets[part];
