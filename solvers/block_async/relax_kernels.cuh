@@ -392,20 +392,7 @@ namespace leopard
     double                              *partial = reinterpret_cast<double *>(sums_and_rows);
     Number                              *y = reinterpret_cast<Number *>(partial + 32), *next = y + stride, *s = next + stride;
     const auto owned   = [&](int i) { return i >= block.header.owned_begin && i < block.header.owned_begin + block.header.owned_rows; };
-    const auto row_sum = [&](int i) {
-      Number    sum     = s[i];
-      const int n_pairs = block.n_pairs(i);
-#pragma unroll 4
-      for (int e = 0; e < n_pairs; ++e)
-        {
-          int    column[2];
-          Number value[2];
-          block.inner_columns(i, e, column);
-          block.inner_values(block.pair(i, e), A.tables, value);
-          sum -= value[0] * y[column[0]] + value[1] * y[column[1]];
-        }
-      return sum;
-    };
+    const auto row_sum = [&](int i) { return subtract_inner_entries(block, A.tables, s[i], i, y); };
 
     device::wait_for_previous();
     for (int i = threadIdx.x; i < rows; i += blockDim.x)

@@ -225,4 +225,24 @@ namespace leopard
       }
     return sum;
   }
+
+  /**
+   * start - sum of a_ij y_j over the inner entries of row i, which are read from memory. @param y shared memory, the
+   * block's first row first; a pointer, perhaps to volatile.
+   */
+  template <typename Format, typename Values, typename Number = typename Format::Number>
+  __device__ Number subtract_inner_entries(const BlockView<Format> &block, const TableView<Number> &tables, Number start, int i, Values y)
+  {
+    const int n_pairs = block.n_pairs(i);
+#pragma unroll 4
+    for (int e = 0; e < n_pairs; ++e)
+      {
+        int    column[2];
+        Number value[2];
+        block.inner_columns(i, e, column);
+        block.inner_values(block.pair(i, e), tables, value);
+        start -= value[0] * y[column[0]] + value[1] * y[column[1]];
+      }
+    return start;
+  }
 } // namespace leopard

@@ -62,16 +62,7 @@ namespace leopard
           if constexpr (publishes)
             if (const int r = places[i]; r >= 0)
               sum -= off_block_sum(block, A.tables, v.off_block, r, 0);
-          const int n_pairs = block.n_pairs(i);
-#pragma unroll 4
-          for (int e = 0; e < n_pairs; ++e)
-            {
-              int    column[2];
-              Number value[2];
-              block.inner_columns(i, e, column);
-              block.inner_values(block.pair(i, e), A.tables, value);
-              sum -= value[0] * y[column[0]] + value[1] * y[column[1]];
-            }
+          sum                  = subtract_inner_entries(block, A.tables, sum, i, y);
           const Number keep    = A.keeps != nullptr ? A.keeps[first_local + i] : A.keep;
           const Number relaxed = keep * y[i] + block.weight(i, A.tables) * sum;
           y[i]                 = relaxed;

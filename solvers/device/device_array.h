@@ -2,48 +2,30 @@
 #pragma once
 
 #include "device.h"
+#include "owned_array.h"
 
 #include <vector>
 
 namespace leopard::device
 {
+  struct DeviceMemory
+  {
+    static void *allocate(std::size_t n_bytes) { return device::allocate(n_bytes); }
+    static void  release(void *pointer) noexcept { device::release(pointer); }
+  };
+
   /** An array in device memory that frees itself. */
   template <typename T>
-  class Array
+  class Array : public OwnedArray<T, DeviceMemory>
   {
   public:
+    using OwnedArray<T, DeviceMemory>::OwnedArray;
     Array() = default;
-    explicit Array(std::size_t n_)
-      : n(n_)
-      , pointer(n_ > 0 ? static_cast<T *>(allocate(n_ * sizeof(T))) : nullptr)
-    {
-    }
     explicit Array(const std::vector<T> &host)
       : Array(host.size())
     {
-      if (n > 0)
-        copy_to_device(pointer, host.data(), n * sizeof(T));
+      if (this->size() > 0)
+        copy_to_device(this->data(), host.data(), this->size() * sizeof(T));
     }
-    Array(Array &&other) noexcept
-      : n(other.n)
-      , pointer(other.pointer)
-    {
-      other.n       = 0;
-      other.pointer = nullptr;
-    }
-    Array &operator=(Array &&other) noexcept
-    {
-      std::swap(n, other.n);
-      std::swap(pointer, other.pointer);
-      return *this;
-    }
-    ~Array() { release(pointer); }
-
-    T          *data() const { return pointer; }
-    std::size_t size() const { return n; }
-
-  private:
-    std::size_t n       = 0;
-    T          *pointer = nullptr;
   };
 } // namespace leopard::device

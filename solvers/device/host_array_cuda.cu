@@ -8,7 +8,7 @@
 
 namespace leopard::device
 {
-  void *allocate_on_host(std::size_t n_bytes)
+  void *PageLockedMemory::allocate(std::size_t n_bytes)
   {
     const RecordingLock lock(recording());
     void               *pointer = nullptr;
@@ -22,7 +22,7 @@ namespace leopard::device
     return pointer;
   }
 
-  void release_on_host(void *pointer) noexcept
+  void PageLockedMemory::release(void *pointer) noexcept
   {
     if (pointer == nullptr)
       return;

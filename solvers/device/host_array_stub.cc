@@ -4,9 +4,9 @@
 
 namespace leopard::device
 {
-  void *allocate_on_host(std::size_t /*n_bytes*/)
+  void *PageLockedMemory::allocate(std::size_t /*n_bytes*/)
   {
     no_cuda();
   }
-  void release_on_host(void * /*pointer*/) noexcept {}
+  void PageLockedMemory::release(void * /*pointer*/) noexcept {}
 } // namespace leopard::device

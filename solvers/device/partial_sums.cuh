@@ -72,8 +72,6 @@ namespace leopard::device
     /** Device memory, two numbers a block. */
     double *parts() const { return device_parts.data(); }
     double  sum_of_parts() const { return sum_of(parts(), n_blocks); }
-    /** Queues the sum of the first n parts. @param result one number, in device or pinned host memory. */
-    void queue_sum(int n, double *result) const { launch_early(sum_kernel, 1, sum_threads, 0, parts(), n, result); }
     /** Sum of the first n parts, waited for. */
     double sum_of(int n) const { return sum_of(parts(), n); }
 

@@ -33,7 +33,7 @@ namespace leopard
   class Ranks
   {
   public:
-    /** @param transport in the memory space of the backend; on a GPU one that is queued. */
+    /** @param transport in the memory space of the backend; on a GPU queued, or not, as messages. Null: one rank. */
     Ranks(int rank_, int n_ranks, std::shared_ptr<Transport> transport_)
       : rank(rank_)
       , transport(std::move(transport_))

@@ -94,7 +94,8 @@ namespace leopard
     virtual double norm_squared(const Number *b)                     = 0;
     /**
      * ||b_L - A_L x_L||_2^2 as the last restrict_residual() of the finest level L found it: the residual after
-     * pre-smoothing, at no cost. Not on adaptive hierarchies.
+     * pre-smoothing, at no cost. To be asked for before residual_norm_squared() and multiply(). Not on adaptive
+     * hierarchies.
      */
     virtual double restricted_residual_norm_squared() = 0;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../base/errors.h"
 #include "../device/device_array.h"
-#include "../device/host_array.h"
 #include "../device/partial_sums.cuh"
 #include "operations.h"
 #include "stencil_level_kernels.cuh"
@@ -93,7 +92,6 @@ namespace leopard
         : options(options_)
         , overlaps(overlap.planes > 0)
         , sums(n_parts_for(stencils.back()))
-        , restricted_norm(1)
       {
         require_memory(stencils);
         for (std::size_t l = 0; l < stencils.size(); ++l)
@@ -166,11 +164,7 @@ namespace leopard
         return sums.sum_of(n_residual_blocks);
       }
 
-      double restricted_residual_norm_squared() override
-      {
-        device::synchronize();
-        return *restricted_norm.data();
-      }
+      double restricted_residual_norm_squared() override { return sums.sum_of(n_restricted_parts); }
 
       double norm_squared(const Number *b_) override { return sums.norm_squared(b_, levels.back()->n); }
 
@@ -268,7 +262,7 @@ namespace leopard
         });
         LEOPARD_CHECK(cudaGetLastError());
         if (parts != nullptr)
-          sums.queue_sum(n_parts_for_restriction(), restricted_norm.data());
+          n_restricted_parts = n_parts_for_restriction();
       }
 
       template <bool full>
@@ -300,7 +294,7 @@ namespace leopard
       {
         LEOPARD_CHECK(cudaGetLastError());
         if (parts != nullptr)
-          sums.queue_sum(static_cast<int>(blocks.x * blocks.y * blocks.z), restricted_norm.data());
+          n_restricted_parts = static_cast<int>(blocks.x * blocks.y * blocks.z);
       }
 
       template <bool add>
@@ -355,8 +349,8 @@ namespace leopard
       const MultigridOptions                      options;
       const bool                                  overlaps; ///< slabs, see SlabOverlap
       std::vector<std::unique_ptr<Level<Number>>> levels;
-      device::PartialSums                         sums;            ///< parts of norms on the finest level
-      const device::HostArray<double>             restricted_norm; ///< one number
+      device::PartialSums                         sums;                   ///< parts of norms on the finest level
+      int                                         n_restricted_parts = 0; ///< always the same: see restrict()
     };
   } // namespace
 

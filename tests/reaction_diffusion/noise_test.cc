@@ -9,6 +9,10 @@
 
 namespace leopard::reaction_diffusion
 {
+  class Noise : public BackendTest
+  {
+  };
+
   namespace
   {
     /** No reaction of n species. */
@@ -41,12 +45,9 @@ namespace leopard::reaction_diffusion
       options.stepping.newton_floor     = 1e-14;
       return options;
     }
-
-    class Noise : public BackendTest
-    {
-    };
-    INSTANTIATE_TEST_SUITE_P(Backends, Noise, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
   } // namespace
+
+  INSTANTIATE_TEST_SUITE_P(Backends, Noise, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
 
   TEST(RandomNumbers, AreThoseOfSplitmix64)
   {

@@ -3,6 +3,7 @@
 // is what cycles pay for.
 #include "triangles.h"
 
+#include <applications/reaction_diffusion/mesh/mesh_aggregates.h>
 #include <applications/reaction_diffusion/mesh/mesh_hierarchy.h>
 #include <solvers/krylov/cg.h>
 #include <solvers/matrix/sparse_product.h>

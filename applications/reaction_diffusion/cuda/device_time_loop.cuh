@@ -9,6 +9,8 @@
 #include <solvers/device/device_array.h>
 #include <solvers/device/recording.cuh>
 
+#include <memory>
+
 namespace leopard::reaction_diffusion
 {
   // The loop over time steps, Newton steps and global iterations, on the device:
@@ -167,14 +169,17 @@ namespace leopard::reaction_diffusion
         graph.launch();
       else
         {
-          FollowedLoops loops;
-          queue_time_loop(loops, kernels, state, local_iterations, sums, n_sums);
+          if (followed == nullptr)
+            followed = std::make_unique<FollowedLoops>();
+          followed->begin();
+          queue_time_loop(*followed, kernels, state, local_iterations, sums, n_sums);
         }
       LEOPARD_CHECK(cudaStreamSynchronize(cudaStreamPerThread));
       device::copy_to_host(&c, &state->controller, sizeof(Controller));
     }
 
   private:
-    device::ConditionalGraph graph;
+    device::ConditionalGraph       graph;
+    std::unique_ptr<FollowedLoops> followed; ///< null until it is needed: it has page-locked memory
   };
 } // namespace leopard::reaction_diffusion

@@ -107,8 +107,10 @@ namespace leopard::reaction_diffusion
     FollowedLoops()
       : answers(static_cast<std::size_t>(LoopCondition::n))
     {
-      std::fill_n(answers.data(), answers.size(), 0);
     }
+
+    /** Before they are gone through, once more too, when the stream has nothing to do: no condition holds. */
+    void begin() const { std::fill_n(answers.data(), answers.size(), 0); }
 
     Condition condition(LoopCondition name) const { return {{}, answers.data() + static_cast<int>(name)}; }
 

@@ -247,8 +247,8 @@ namespace leopard::reaction_diffusion
 
         void solve_coarsest()
         {
-          // a level of one block (a rank, if it is shared): all sweeps at once
-          const bool small = at(0).n_all <= mesh_threads;
+          static_assert(most_coarse_nodes <= mesh_threads, "one block (a rank, if it is shared) has them: all sweeps in one launch");
+          const bool small = at(0).n_all <= most_coarse_nodes;
           for (int i = 0; i < (small ? 1 : 2); ++i)
             relax(0, small ? coarse_level_sweeps : cycle_sweeps);
         }

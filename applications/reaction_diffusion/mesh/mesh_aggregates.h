@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "mesh_hierarchy.h"
+#include "mesh_laplacian.h"
 
 #include <solvers/multigrid/aggregation.h>
 
 namespace leopard::reaction_diffusion
 {
+  /** m L, symmetric: the stiffness of a mesh over its largest mass. */
+  CrsMatrix<double> stiffness(const MeshLaplacian &mesh);
+
+  /**
+   * The smallest AggregationOptions::strength of couplings of stiffness() that aggregates follow. Bilinear and
+   * trilinear elements that are long have couplings to the corners of 1 / (2 sqrt(2)) = 0.354 of those in the close
+   * direction where one of both nodes is on the boundary, and 0.25 elsewhere: aggregates of these would join nodes that
+   * are far from each other, and no level could correct their differences.
+   */
+  constexpr double aggregate_strength = 0.4;
+
   /**
    * Aggregates of a level by couplings of stiffness() above aggregate_strength, or weaker ones where a node would have
    * none that is strong and be in no aggregate: then levels would not have the constants. @param communication of the

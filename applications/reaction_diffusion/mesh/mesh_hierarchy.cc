@@ -11,15 +11,6 @@
 
 namespace leopard::reaction_diffusion
 {
-  CrsMatrix<double> stiffness(const MeshLaplacian &mesh)
-  {
-    CrsMatrix<double> K = mesh.matrix;
-    for (int i = 0; i < K.n_rows; ++i)
-      for (int p = K.row_offsets[i]; p < K.row_offsets[i + 1]; ++p)
-        K.values[p] *= mesh.weight[i];
-    return K;
-  }
-
   bool has_positive_diagonal(const MeshLaplacian &mesh)
   {
     for (int i = 0; i < mesh.n_nodes(); ++i)

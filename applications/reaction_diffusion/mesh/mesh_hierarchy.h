@@ -104,15 +104,6 @@ namespace leopard::reaction_diffusion
 
   // What levels are made of, whole or a rank's part.
 
-  /** m L, symmetric: the stiffness of a mesh over its largest mass. */
-  CrsMatrix<double> stiffness(const MeshLaplacian &mesh);
-  /**
-   * The smallest AggregationOptions::strength of couplings of stiffness() that aggregates follow. Bilinear and
-   * trilinear elements that are long have couplings to the corners of 1 / (2 sqrt(2)) = 0.354 of those in the close
-   * direction where one of both nodes is on the boundary, and 0.25 elsewhere: aggregates of these would join nodes that
-   * are far from each other, and no level could correct their differences.
-   */
-  constexpr double aggregate_strength = 0.4;
   /** Whether all diagonal entries are positive: without that a level is not coarsened. */
   bool has_positive_diagonal(const MeshLaplacian &mesh);
   /**
