@@ -199,7 +199,6 @@ namespace leopard
                                outer_offsets.data(),
                                boundary_offsets.data(),
                                row_buffer.Current(),
-                               column_buffer.Current(),
                                ranks.data(),
                                distinct.data(),
                                headers.data(),

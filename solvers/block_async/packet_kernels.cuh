@@ -14,17 +14,16 @@ namespace leopard
   /** How packets are to look, and what they are made of beside the matrix. Device memory. */
   struct PacketPlan
   {
-    bool                 has_columns, weights_in_table;
-    int                  value_bytes, number_bytes;
-    const int           *slot_offsets, *slot_distances; ///< of each block; used without columns
-    const int           *strides;                       ///< of lattices
-    const int           *outer_offsets, *boundary_offsets;
-    const int           *boundary_rows;    ///< sorted, of each block from boundary_offsets[first_local] on
-    const std::uint64_t *outer_keys;       ///< sorted, of each block from outer_offsets[first_local] on
-    const int           *ranks, *distinct; ///< of outer_keys; the distinct columns, of each block from ranks[its first] on
-    PacketHeader        *headers;          ///< one a block
-    unsigned long long  *sizes;            ///< of packets in units of 16 bytes, then where they begin
-    BlockExtent         *extents;
+    bool                has_columns, weights_in_table;
+    int                 value_bytes, number_bytes;
+    const int          *slot_offsets, *slot_distances; ///< of each block; used without columns
+    const int          *strides;                       ///< of lattices
+    const int          *outer_offsets, *boundary_offsets;
+    const int          *boundary_rows;    ///< sorted, of each block from boundary_offsets[first_local] on
+    const int          *ranks, *distinct; ///< of outer entries, sorted; the distinct columns, of each block from ranks[its first] on
+    PacketHeader       *headers;          ///< one a block
+    unsigned long long *sizes;            ///< of packets in units of 16 bytes, then where they begin
+    BlockExtent        *extents;
   };
 
   struct PacketMaxima

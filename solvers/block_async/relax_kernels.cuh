@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../device/launch.cuh"
 #include "rows_in_registers.cuh"
 
 #include <cstdint>
