@@ -9,6 +9,7 @@
 #include "tensor_elements.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/block_async/names.h>
 #include <solvers/krylov/cg.h>
 #include <solvers/matrix/device_matrix.h>
 #include <solvers/multigrid/aggregation.h>
@@ -415,11 +416,7 @@ namespace
       throw InvalidInput("--schedule is '" + settings.schedule + "'\n  expected: chaotic or synchronous");
     BlockAsyncOptions &async = settings.options.smoother.block_async;
     async.schedule           = settings.schedule == "chaotic" ? Schedule::chaotic : Schedule::synchronous;
-    const auto *const kind =
-      std::find_if(std::begin(two_stage_kinds), std::end(two_stage_kinds), [&](TwoStage other) { return to_string(other) == settings.two_stage; });
-    if (kind == std::end(two_stage_kinds))
-      throw InvalidInput("--two-stage is '" + settings.two_stage + "'\n  expected: automatic, synchronous, inner, block, outer or total");
-    async.two_stage = *kind;
+    async.two_stage          = value_of(settings.two_stage, two_stage_names());
     if (settings.options.smoother.method != "async" &&
         (async.schedule != Schedule::chaotic || async.two_stage != TwoStage::automatic || async.block_omega != 1.))
       throw InvalidInput("--schedule, --two-stage or --block-omega is given for the smoother " + settings.options.smoother.method +

@@ -30,18 +30,14 @@ namespace leopard
   {
     constexpr double usual_overlap_percent = 25.;
 
-    std::vector<std::string> two_stage_names()
+    /** "one|other", as Patterns::Selection has it. */
+    template <typename Enum>
+    std::string selection(const Names<Enum> &names)
     {
-      std::vector<std::string> names;
-      for (const TwoStage kind : two_stage_kinds)
-        names.push_back(to_string(kind));
-      return names;
-    }
-
-    /** @param name one of them. */
-    TwoStage two_stage_of(const std::string &name)
-    {
-      return *std::find_if(std::begin(two_stage_kinds), std::end(two_stage_kinds), [&](TwoStage kind) { return to_string(kind) == name; });
+      std::string result;
+      for (const auto &[word, value] : names)
+        result += (result.empty() ? "" : "|") + word;
+      return result;
     }
   } // namespace
 
@@ -129,7 +125,7 @@ namespace leopard
     prm.declare_entry(
       "Overlap",
       "none",
-      Selection("none|uniform|upward|downward"),
+      Selection(selection(overlap_names())),
       "async as solver or preconditioner, and in the triangular solves of ilu and ic: which rows beside its own a block relaxes, without "
       "writing them: as many before as behind them, before (rows on which those of L depend), or behind.");
     prm.declare_entry(
@@ -151,13 +147,13 @@ namespace leopard
                       "positive definite, but not dominated by their diagonal, converge.");
     prm.declare_entry("Schedule",
                       "chaotic",
-                      Selection("synchronous|chaotic|replay"),
+                      Selection(selection(schedule_names())),
                       "async: order of block updates: synchronous (block Jacobi), chaotic (what the hardware does; results vary within the "
                       "tolerance), replay (seeded, reproducible; reference and host).");
     prm.declare_entry(
       "Two stage",
       "automatic",
-      Selection(joined(two_stage_names(), "|")),
+      Selection(selection(two_stage_names())),
       "async as solver or preconditioner, and in the triangular solves of ilu and ic: class of two-stage iteration, whose inner iterations are those "
       "in a block, and whose outer ones are the global ones. automatic: synchronous or block, as the Schedule is, with Jacobi sweeps in a block. "
       "inner (with Schedule = synchronous), outer and total: the rows of a block one after the other, each from the newest values of the block; "
@@ -269,16 +265,11 @@ namespace leopard
     block_async.l1_weights       = prm.get_bool("l1 weights");
     block_async.overlap_percent  = prm.get_double("Overlap percent");
     block_async.overlap_level    = static_cast<int>(prm.get_integer("Overlap level"));
-    const std::string overlap    = prm.get("Overlap");
-    block_async.overlap          = overlap == "uniform"    ? Overlap::uniform
-                                   : overlap == "upward"   ? Overlap::upward
-                                   : overlap == "downward" ? Overlap::downward
-                                                           : Overlap::none;
+    block_async.overlap          = value_of(prm.get("Overlap"), overlap_names());
     block_async.seed             = prm.get_integer("Seed");
     block_async.n_threads        = prm.get_integer("Threads");
-    const std::string schedule   = prm.get("Schedule");
-    block_async.schedule         = schedule == "synchronous" ? Schedule::synchronous : schedule == "replay" ? Schedule::replay : Schedule::chaotic;
-    block_async.two_stage        = two_stage_of(prm.get("Two stage"));
+    block_async.schedule         = value_of(prm.get("Schedule"), schedule_names());
+    block_async.two_stage        = value_of(prm.get("Two stage"), two_stage_names());
     block_async.momentum         = prm.get_double("Momentum");
     lambda_min                   = prm.get_double("Smallest eigenvalue");
     lambda_max                   = prm.get_double("Largest eigenvalue");

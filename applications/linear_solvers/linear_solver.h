@@ -6,7 +6,7 @@
 #include "judgement.h"
 #include "multigrid_parameters.h"
 
-#include <solvers/block_async/block_async.h>
+#include <solvers/block_async/names.h>
 #include <solvers/dealii/trilinos_matrix.h>
 #include <solvers/distributed/gpus/several_gpus.h>
 #include <solvers/triangular/incomplete_preconditioner.h>

@@ -3,6 +3,7 @@
 
 #include <solvers/base/errors.h>
 #include <solvers/base/words.h>
+#include <solvers/block_async/names.h>
 
 #include <deal.II/base/parameter_handler.h>
 
@@ -122,8 +123,7 @@ namespace leopard
     options.smoother.omega               = prm.get_double("Smoother omega");
     options.smoother.iterations_per_step = prm.get_integer("Smoothing iterations per step");
     options.wait_for_ghosts              = prm.get_bool("Wait for ghosts");
-    const std::string shape              = prm.get("Block shape");
-    options.smoother.block_shape         = shape == "tiles" ? BlockShape::tiles : shape == "metis" ? BlockShape::metis : BlockShape::contiguous;
+    options.smoother.block_shape         = value_of(prm.get("Block shape"), names_of({BlockShape::tiles, BlockShape::metis, BlockShape::contiguous}));
     const std::string moves              = prm.get("Blocks move");
     options.smoother.moving_blocks       = moves == "true"    ? MovingBlocksChoice::yes
                                            : moves == "false" ? MovingBlocksChoice::no
@@ -156,7 +156,8 @@ namespace leopard
         (!smoother.has_blocks ? "'Multigrid/Smoother' is " + options.smoother.method : std::string("'Linear solver/Schedule' is not chaotic")) +
         "\n  expected: true, or the smoother async with the schedule chaotic, which converges with older values");
     if (options.smoother.moving_blocks == MovingBlocksChoice::yes && smoother.has_blocks && options.smoother.block_shape != BlockShape::tiles)
-      throw Error("'Multigrid/Blocks move' is true, but 'Multigrid/Block shape' is " + shape + "\n  expected: automatic, or the shape tiles");
+      throw Error("'Multigrid/Blocks move' is true, but 'Multigrid/Block shape' is " + to_string(options.smoother.block_shape) +
+                  "\n  expected: automatic, or the shape tiles");
     if (!smoother.has_blocks) // where this entry is not used
       options.smoother.moving_blocks = MovingBlocksChoice::automatic;
     if (options.smoother.omega == 2.)

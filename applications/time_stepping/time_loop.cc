@@ -60,6 +60,17 @@ namespace leopard
       std::vector<double>       times;
     };
 
+    /** Where fields at so many times are asked for that nobody can have meant it. */
+    void warn_of_many_outputs(const TimeLoopParameters &parameters, double t, double end_time, Log &log)
+    {
+      constexpr double many = 1e4;
+      const double     n    = parameters.output_interval > 0. ? (end_time - t) / parameters.output_interval : 0.;
+      if (n > many)
+        log.warning(
+          format("'Output/Interval' = %g asks for fields at %.3g times until t = %g, some files each", parameters.output_interval, n, end_time) +
+          "\n  to try: a longer interval, or 'Output/Times'");
+    }
+
     /** The time that the rest of a run takes. */
     class TimeLeft
     {
@@ -245,6 +256,7 @@ namespace leopard
 
     if (!variable && t_start < end_time - slack())
       warn_of_another_end(t_start, integrator.next_step_size(), end_time, log);
+    warn_of_many_outputs(parameters, t_start, end_time, log);
 
     while (integrator.time() < end_time - slack())
       {
@@ -269,17 +281,20 @@ namespace leopard
         const bool   steady = integrator.is_steady(report);
         wall                = dealii::Utilities::MPI::max(seconds_since(start), comm);
         in_steps += dealii::Utilities::MPI::max(report.seconds, comm);
-        const bool wall_time_over = parameters.wall_time_minutes > 0. && wall >= 60. * parameters.wall_time_minutes;
-        const bool too_slow       = is_too_slow(integrator, result.n_steps, wall, in_steps, log) && parameters.stop_if_too_slow;
-        const bool stop           = stop_requested(comm);
-        const bool last           = at_end || steady || too_slow || wall_time_over || stop;
-
-        bool passed_output = false;
-        for (; interpolates && next_output < std::min(t, end_time) - slack(); next_output = output_times.after(next_output, slack()))
+        const bool too_slow = is_too_slow(integrator, result.n_steps, wall, in_steps, log) && parameters.stop_if_too_slow;
+        const auto is_over  = [&](double seconds) { return parameters.wall_time_minutes > 0. && seconds >= 60. * parameters.wall_time_minutes; };
+        bool       stop = stop_requested(comm), wall_time_over = is_over(wall), passed_output = false;
+        const auto is_due = [&] { return interpolates && next_output < std::min(t, end_time) - slack(); };
+        for (; is_due() && !stop && !wall_time_over; next_output = output_times.after(next_output, slack()))
           {
             actions.write_fields(integrator.solution_at(next_output), next_output);
-            passed_output = true;
+            passed_output  = true;
+            stop           = stop_requested(comm);
+            wall_time_over = is_over(dealii::Utilities::MPI::max(seconds_since(start), comm));
           }
+        if (is_due())
+          log.warning(format("stopped while fields of one step were written: those from t = %.8g on up to %.8g are not", next_output, t));
+        const bool last          = at_end || steady || too_slow || wall_time_over || stop;
         const bool writes_fields = t >= next_output - slack() || at_end || steady;
         const bool line_due      = last || result.n_steps == 1 ||
                               (parameters.log_every > 0 ? integrator.step_number() % parameters.log_every == 0 : wall - wall_at_line >= 1.);

@@ -4,6 +4,7 @@
 #include "../base/kind_of_file.h"
 #include "../base/whole_file.h"
 #include "../base/words.h"
+#include "names.h"
 #include "tune.h"
 
 #include <nlohmann/json.hpp>
@@ -26,29 +27,10 @@ namespace leopard
 
     constexpr int version = 1;
 
-    template <typename Enum>
-    using Names = std::vector<std::pair<Enum, std::string>>;
-
-    const Names<BlockShape> shapes     = {{BlockShape::contiguous, "contiguous"}, {BlockShape::rcm, "rcm"}, {BlockShape::metis, "metis"}};
-    const Names<Backend>    backends   = {{Backend::reference, "reference"}, {Backend::host, "host"}, {Backend::cuda, "cuda"}};
-    const Names<Schedule>   schedules  = {{Schedule::synchronous, "synchronous"}, {Schedule::chaotic, "chaotic"}, {Schedule::replay, "replay"}};
-    const Names<Execution>  executions = {{Execution::automatic, "automatic"}, {Execution::launch, "launch"}, {Execution::persistent, "persistent"}};
-    const Names<Storage>    storages   = {{Storage::automatic, "automatic"},
-                                          {Storage::double_precision, "double"},
-                                          {Storage::single_precision, "single"},
-                                          {Storage::bfloat16, "bfloat16"},
-                                          {Storage::dictionary, "dictionary"}};
-    const Names<Overlap>    overlaps   = {
-           {Overlap::none, "none"}, {Overlap::uniform, "uniform"}, {Overlap::upward, "upward"}, {Overlap::downward, "downward"}};
-
-    template <typename Enum>
-    std::string name_of(Enum value, const Names<Enum> &names)
-    {
-      for (const auto &[candidate, name] : names)
-        if (candidate == value)
-          return name;
-      return "unknown";
-    }
+    const Names<BlockShape> shapes   = names_of({BlockShape::contiguous, BlockShape::rcm, BlockShape::metis});
+    const Names<Backend>    backends = names_of({Backend::reference, Backend::host, Backend::cuda});
+    const Names<Storage>    storages =
+      names_of({Storage::automatic, Storage::double_precision, Storage::single_precision, Storage::bfloat16, Storage::dictionary});
 
     /** Puts the values in an object; the counterpart of Reader. */
     class Writer
@@ -61,9 +43,9 @@ namespace leopard
       }
 
       template <typename Enum>
-      void choice(const char *key, const Enum &found, const Names<Enum> &names)
+      void choice(const char *key, const Enum &found, const Names<Enum> & /*names*/)
       {
-        object[key] = name_of(found, names);
+        object[key] = to_string(found);
       }
 
       Json object = Json::object();
@@ -143,10 +125,10 @@ namespace leopard
       void choice(const std::string &key, Enum &result, const Names<Enum> &names)
       {
         std::string all;
-        for (const auto &[candidate, name] : names)
-          all += (all.empty() ? "" : candidate == names.back().first ? " or " : ", ") + ("\"" + name + "\"");
+        for (const auto &[name, candidate] : names)
+          all += (all.empty() ? "" : candidate == names.back().second ? " or " : ", ") + ("\"" + name + "\"");
         const Json &found = at(key, all);
-        for (const auto &[candidate, name] : names)
+        for (const auto &[name, candidate] : names)
           if (found == name)
             {
               result = candidate;
@@ -191,11 +173,11 @@ namespace leopard
       auto &o = choice.options;
       archive.choice("shape", choice.shape, shapes);
       archive.choice("backend", o.backend, backends);
-      archive.choice("schedule", o.schedule, schedules);
-      archive.choice("execution", o.execution, executions);
+      archive.choice("schedule", o.schedule, schedule_names());
+      archive.choice("execution", o.execution, execution_names());
       archive.choice("storage", o.storage, storages);
       archive.value("block_size", o.block_size);
-      archive.choice("overlap", o.overlap, overlaps);
+      archive.choice("overlap", o.overlap, overlap_names());
       archive.value("overlap_percent", o.overlap_percent);
       archive.value("local_iterations", o.local_iterations);
       archive.value("local_iterations_per_block", o.local_iterations_per_block);

@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "../base/norms.h"
 #include "../base/words.h"
+#include "../block_async/names.h"
 #include "../device/device.h"
 #include "../relaxation/point_relaxation.h"
 #include "contradictions.h"
@@ -25,29 +26,11 @@ namespace leopard::command_line
   namespace
   {
     template <typename Value>
-    using Choices = std::vector<std::pair<std::string, Value>>;
+    using Choices = std::vector<std::pair<std::string, Value>>; // as Names
 
-    const Choices<BlockShape> shapes   = {{"contiguous", BlockShape::contiguous}, {"rcm", BlockShape::rcm}, {"metis", BlockShape::metis}};
-    const Choices<Overlap>    overlaps = {
-         {"none", Overlap::none}, {"uniform", Overlap::uniform}, {"upward", Overlap::upward}, {"downward", Overlap::downward}};
-    const Choices<Schedule> schedules  = {{"chaotic", Schedule::chaotic}, {"synchronous", Schedule::synchronous}, {"replay", Schedule::replay}};
-    const Choices<TwoStage> two_stages = [] {
-      Choices<TwoStage> result;
-      for (const TwoStage kind : two_stage_kinds)
-        result.emplace_back(to_string(kind), kind);
-      return result;
-    }();
-    const Choices<Execution> executions = {{"automatic", Execution::automatic}, {"launch", Execution::launch}, {"persistent", Execution::persistent}};
-    const Choices<GpuExchange> exchanges = [] {
-      Choices<GpuExchange> result;
-      for (const GpuExchange exchange : gpu_exchanges)
-        result.emplace_back(to_string(exchange), exchange);
-      return result;
-    }();
-    const Choices<Storage>   storages   = {{"automatic", Storage::automatic},
-                                           {"double", Storage::double_precision},
-                                           {"single", Storage::single_precision},
-                                           {"dictionary", Storage::dictionary}};
+    const auto               shapes     = names_of({BlockShape::contiguous, BlockShape::rcm, BlockShape::metis});
+    const auto               exchanges  = names_of(gpu_exchanges);
+    const auto               storages   = names_of({Storage::automatic, Storage::double_precision, Storage::single_precision, Storage::dictionary});
     const Choices<Precision> precisions = {
       {"double", Precision::double_precision}, {"single", Precision::single}, {"mixed", Precision::mixed}, {"automatic", Precision::automatic}};
     const Choices<device::Waiting> waitings              = {{"spin", device::Waiting::spin}, {"block", device::Waiting::block}};
@@ -237,14 +220,14 @@ namespace leopard::command_line
                                           number_or("--momentum", "automatic", a.async.momentum, a.momentum_from_matrix),
                                           "second-order Richardson: beta, or automatic (also if nothing follows): beta and omega from eigenvalues")
         ->type_name("[automatic|BETA]");
-      add_choice(app, "--overlap", a.async.overlap, overlaps, "of neighbouring blocks, default none");
+      add_choice(app, "--overlap", a.async.overlap, overlap_names(), "of neighbouring blocks, default none");
       app.add_option("--overlap-level", a.async.overlap_level, "instead of percent: rows so many edges away (reference, replay)")->type_name("N");
       app.add_option("--overlap-percent", a.async.overlap_percent, "percent of a block in overlap (default 25)")->check(in_range)->type_name("P");
-      add_choice(app, "--schedule", a.async.schedule, schedules, "of the blocks' updates, default chaotic");
+      add_choice(app, "--schedule", a.async.schedule, schedule_names(), "of the blocks' updates, default chaotic");
       add_choice(app,
                  "--two-stage",
                  a.async.two_stage,
-                 two_stages,
+                 two_stage_names(),
                  "class of two-stage iteration (thesis, Table 3.1); default: synchronous or block, as the schedule is, on any number of GPUs; on "
                  "at most one: inner (schedule synchronous), outer, total: rows of a block in turn (a GPU: 32 at once), total with others' newest");
       const auto read_seed = [&a](const std::string &text) { // CLI11 takes -1 for 2^64 - 1
@@ -256,7 +239,7 @@ namespace leopard::command_line
         .add_option_function<std::string>(
           "--seed", read_seed, "of the schedule replay, and of the order of rows on the backend reference (default 0)")
         ->type_name("N");
-      add_choice(app, "--execution", a.async.execution, executions, "on the backend cuda, default automatic");
+      add_choice(app, "--execution", a.async.execution, execution_names(), "on the backend cuda, default automatic");
       add_choice(app,
                  "--exchange",
                  a.gpus.exchange,

@@ -241,6 +241,20 @@ namespace leopard::command_line
     return attempt;
   }
 
+  std::optional<Attempt> patient(const Attempt &attempt, double reached_so_far, const Attempt &next, const CrsMatrix<double> &A)
+  {
+    constexpr double falls = 0.1;
+    constexpr int    times = 10;
+    if (attempt.is_patient || attempt.max_iterations == 0 || !reached(reached_so_far, falls) || next.method != "direct" ||
+        factor_operations(A) <= cheap_cholesky)
+      return {};
+    Attempt result = attempt;
+    result.max_iterations *= times;
+    result.is_patient = true;
+    result.why        = "the same with more iterations, as the residual falls, and sparse factors take long";
+    return result;
+  }
+
   Arguments with_attempt(const Arguments &arguments, const Attempt &attempt)
   {
     Arguments result      = arguments;

@@ -6,6 +6,7 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ namespace leopard::command_line
     bool                                   in_double           = false; ///< cycles, too: single precision does not do, or has failed
     bool                                   is_for_singular     = false; ///< where factors have shown that the matrix is
     std::string                            smoother            = "";    ///< of multigrid; empty: what the arguments say
+    bool                                   is_patient          = false; ///< see patient()
   };
 
   /**
@@ -39,6 +41,13 @@ namespace leopard::command_line
    * wait.
    */
   Attempt at_its_turn(Attempt attempt, const CrsMatrix<double> &A);
+
+  /**
+   * An attempt that its max_iterations ended although its residual falls steadily, to go on with: ten times the
+   * iterations, where what follows are sparse factors that are not cheap. Else nothing.
+   * @param reached_so_far residual over right-hand side, after max_iterations. @param next the attempt that follows.
+   */
+  std::optional<Attempt> patient(const Attempt &attempt, double reached_so_far, const Attempt &next, const CrsMatrix<double> &A);
 
   /** The arguments as if the attempt had been asked for. */
   Arguments with_attempt(const Arguments &arguments, const Attempt &attempt);

@@ -195,6 +195,12 @@ namespace leopard::command_line
               if (result.status == SolveStatus::time_limit && !(reached_so_far > 0. && reached_so_far < enough))
                 return "not told by a trial of " + short_text(trial_seconds, 3) + " s, in which the residual only fell to " +
                        short_text(reached_so_far, 2) + " of the right-hand side";
+              const double n_expected = std::log(now.criteria.relative_tolerance) / std::log(reached_so_far) * result.n_iterations;
+              const int    limit      = attempts[k].max_iterations;
+              if (result.status == SolveStatus::time_limit && limit > 0 && n_expected > limit && k + 1 < attempts.size() &&
+                  !patient(attempts[k], reached_so_far, attempts[k + 1], A))
+                return "not told: at the pace of the first " + std::to_string(result.n_iterations) + " " + iteration.solver->unit() +
+                       ", more would be needed than the " + std::to_string(limit) + " after which the next method is tried";
               if (result.status == SolveStatus::time_limit)
                 return "about " + duration(before + set_up + std::log(now.criteria.relative_tolerance) / std::log(reached_so_far) * result.seconds) +
                        of_set_up + ": from a trial of " + std::to_string(result.n_iterations) + " " + iteration.solver->unit() + ", which reached " +
@@ -473,6 +479,9 @@ namespace leopard::command_line
                 is_last = leave_out_cg(attempts, i);
               if (chose_single && !is_indefinite && (found.result.status == SolveStatus::diverged || found.result.status == SolveStatus::stagnated))
                 try_in_double_next();
+              if (found.result.status == SolveStatus::iteration_limit && !is_last && !arguments.has("--max-iterations"))
+                if (const auto more = patient(attempts[i], found.quality.relative(), attempts[i + 1], A))
+                  attempts.insert(attempts.begin() + static_cast<long>(i) + 1, *more);
               if (attempts[i].is_for_singular && !singular.empty())
                 {
                   if (found.result.status != SolveStatus::converged)

@@ -7,7 +7,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <iostream>
+#include <iterator>
+#include <limits>
 
 namespace
 {
@@ -43,6 +46,8 @@ namespace
     unsigned    flag;
     const char *name, *why_not; ///< the latter of each study that does not take it
   };
+
+  const CLI::Range at_least_zero(0, std::numeric_limits<int>::max());
 
   constexpr Option options[] = {
     {backend, "--backend", "runs on the host only"},
@@ -132,22 +137,21 @@ namespace
                    settings.matrix,
                    "names, with commas: fv1, fv3, Chem97ZtZ, ...; generated: trefethen, trefethen-N, five-point-N, seven-point-N, circuit-N, "
                    "elasticity-N, random-N, hanging-N, q2-N, jumps-N, convection-N");
-    app.add_option("--runs", settings.runs, "runs to take the statistics or the median of; 0: what the study takes by itself")
-      ->check(CLI::NonNegativeNumber);
+    app.add_option("--runs", settings.runs, "runs to take the statistics or the median of; 0: what the study takes by itself")->check(at_least_zero);
     app.add_option("--seed", settings.seed, "of everything that is chosen at random");
     app.add_option("--csv", settings.csv, "file for the tables");
-    app.add_option("--block-size", settings.block_size, "rows a block; 0: as in the paper")->check(CLI::NonNegativeNumber);
+    app.add_option("--block-size", settings.block_size, "rows a block; 0: as in the paper")->check(at_least_zero);
     app
       .add_option(
         "--local-iterations", settings.local_iterations, "local iterations a global one, where they are not what is studied; 0: as in the paper")
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least_zero);
     app.add_option("--size", settings.size, "nodes a side of generated grids; 0: what the study takes by itself")->check(CLI::Range(0, largest_size));
-    app.add_option("--threads", settings.threads, "threads of the backend host; 0: all")->check(CLI::NonNegativeNumber);
-    app.add_option("--gpus", settings.gpus, "how many GPUs at most; 0: all there are")->check(CLI::NonNegativeNumber);
+    app.add_option("--threads", settings.threads, "threads of the backend host; 0: all")->check(at_least_zero);
+    app.add_option("--gpus", settings.gpus, "how many GPUs at most; 0: all there are")->check(at_least_zero);
     app.add_option("--gpu-counts", settings.gpu_counts, "how many GPUs, with commas, such as 1,4; none: 1, 2, ... up to --gpus")->delimiter(',');
     app.add_option("--exchange", settings.exchanges, "between GPUs: of halo, amc, dc, dk, with commas; none: all, of very large matrices halo")
       ->delimiter(',');
-    app.add_option("--seconds", settings.seconds, "of energy: how long a solve is repeated at least (default 10)")->check(CLI::PositiveNumber);
+    app.add_option("--seconds", settings.seconds, "of energy: how long a solve is repeated at least (default 10)")->check(CLI::Range(1e-3, 1e6));
     app.add_flag("--full", settings.full, "sizes and runs of the papers; without it some are smaller, and the text says which");
   }
 
@@ -186,7 +190,20 @@ int main(int argc, char **argv)
       hide_others(*command, study);
       command->callback([&wanted, &study] { wanted = &study; });
     }
-  CLI11_PARSE(app, argc, argv);
+  try
+    {
+      app.parse(argc, argv);
+    }
+  catch (const CLI::ParseError &error)
+    {
+      if (argc > 1 && argv[1][0] != '-' &&
+          std::none_of(std::begin(studies), std::end(studies), [&](const Study &study) { return std::string(argv[1]) == study.name; }))
+        {
+          std::cerr << "error: there is no study '" << argv[1] << "'\n  expected: one of those that --help lists\n";
+          return 2;
+        }
+      return app.exit(error) == 0 ? 0 : 2;
+    }
   try
     {
       refuse_others(*app.get_subcommand(wanted->name), *wanted);

@@ -86,30 +86,48 @@ namespace leopard::studies
       return nullptr;
     }
 
-    CrsMatrix<double> load_matrix(const std::string &name, const Settings &settings)
+    int size_of(const Generated &kind, const std::string &name)
     {
-      if (name == "trefethen")
-        return trefethen_matrix(2000);
-      if (const Generated *kind = generated(name))
-        {
-          const std::string prefix = kind->prefix;
-          const int         n      = std::atoi(name.c_str() + prefix.size());
-          if (n < 2 || n > 1000000)
-            throw InvalidInput("--matrix has '" + name + "'\n  expected: " + prefix + "N with a number N from 2 to 1000000");
-          return kind->make(n, settings.seed);
-        }
+      const std::string prefix = kind.prefix;
+      const int         n      = std::atoi(name.c_str() + prefix.size());
+      if (n < 2 || n > 1000000)
+        throw InvalidInput("--matrix has '" + name + "'\n  expected: " + prefix + "N with a number N from 2 to 1000000");
+      return n;
+    }
+
+    /** The file of a matrix that is not generated. */
+    std::string file_of(const std::string &name, const Settings &settings)
+    {
       const std::string start = (settings.folder().empty() ? "." : settings.folder()) + "/" + name;
       std::string       tried;
       for (const char *ending : {".mtx.gz", ".mtx", "_reconstructed.mtx.gz"})
         {
           const std::string path = start + ending;
           if (std::ifstream(path))
-            return read_matrix_market(path);
+            return path;
           tried += (tried.empty() ? "" : ", ") + path;
         }
       throw InvalidInput("the matrix " + name + " is missing: there is none of " + tried +
                          "\n  expected: the folder of matrices in --matrices or the variable LEOPARD_MATRICES; trefethen, trefethen-N, "
                          "five-point-N, seven-point-N, circuit-N, elasticity-N, random-N, hanging-N, q2-N, jumps-N and convection-N are generated");
+    }
+
+    CrsMatrix<double> load_matrix(const std::string &name, const Settings &settings)
+    {
+      if (name == "trefethen")
+        return trefethen_matrix(2000);
+      if (const Generated *kind = generated(name))
+        return kind->make(size_of(*kind, name), settings.seed);
+      return read_matrix_market(file_of(name, settings));
+    }
+
+    /** Before anything is computed. @throws InvalidInput for a matrix that cannot be had. */
+    void check_name(const std::string &name, const Settings &settings)
+    {
+      if (const Generated *kind = generated(name))
+        size_of(*kind, name);
+      else if (name != "trefethen")
+        file_of(name, settings);
     }
   } // namespace
 
@@ -147,6 +165,8 @@ namespace leopard::studies
       refuse(study, "--size", "generates no matrix in the place of another one");
     if (!uses.full && settings.full)
       refuse(study, "--full", "is the same with it for these matrices");
+    for (const std::string &name : names)
+      check_name(name, settings);
   }
 
   BlockAsyncOptions with(const Settings &settings, BlockAsyncOptions options)
@@ -154,18 +174,9 @@ namespace leopard::studies
     options.backend   = settings.resolved_backend();
     options.n_threads = settings.threads;
     options.seed      = settings.seed;
-    if (settings.execution == "launch")
-      options.execution = Execution::launch;
-    else if (settings.execution == "persistent")
-      options.execution = Execution::persistent;
-    else if (settings.execution != "automatic")
-      throw InvalidInput("--execution is '" + settings.execution + "'\n  expected: automatic, launch or persistent");
-    if (settings.schedule == "synchronous")
-      options.schedule = Schedule::synchronous;
-    else if (settings.schedule == "replay")
-      options.schedule = Schedule::replay;
-    else if (settings.schedule != "automatic" && settings.schedule != "chaotic")
-      throw InvalidInput("--schedule is '" + settings.schedule + "'\n  expected: automatic, chaotic, synchronous or replay");
+    options.execution = value_of(settings.execution, execution_names());
+    if (settings.schedule != "automatic")
+      options.schedule = value_of(settings.schedule, schedule_names());
     return options;
   }
 

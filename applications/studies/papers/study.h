@@ -3,7 +3,7 @@
 
 #include "study_report.h"
 
-#include <solvers/block_async/block_async.h>
+#include <solvers/block_async/names.h>
 #include <solvers/device/device_vector.h>
 
 #include <cstdint>
@@ -80,7 +80,8 @@ namespace leopard::studies
   };
   /**
    * @throws InvalidInput for what is given and changes nothing: --execution and --gpus on the host, --threads on a GPU,
-   * --seed where nothing is random, --matrices where all matrices are generated, and what is not in uses.
+   * --seed where nothing is random, --matrices where all matrices are generated, and what is not in uses; and for a
+   * matrix that cannot be had, before anything is computed.
    * @param names of matrices; empty: the study has none by name.
    */
   void refuse_unused(const std::string &study, const Settings &settings, const Uses &uses, const std::vector<std::string> &names);

@@ -5,6 +5,7 @@
 
 #include <solvers/base/errors.h>
 #include <solvers/base/words.h>
+#include <solvers/block_async/names.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -76,7 +77,7 @@ namespace leopard
          {},
          "host or cuda",
          [](SmootherChoice &s, const Value &v) {
-           s.backend = v.one_of<Backend>({{"host", Backend::host}, {"cuda", Backend::cuda}});
+           s.backend = v.one_of(names_of({Backend::host, Backend::cuda}));
          }},
         {"omega", &Method::has_omega, "relaxation factor", [](SmootherChoice &s, const Value &v) { s.options.omega = v.number(); }},
         {"k",
@@ -88,16 +89,12 @@ namespace leopard
          &Method::has_blocks,
          "of blocks: contiguous, tiles or metis",
          [](SmootherChoice &s, const Value &v) {
-           s.options.block_shape =
-             v.one_of<BlockShape>({{"contiguous", BlockShape::contiguous}, {"tiles", BlockShape::tiles}, {"metis", BlockShape::metis}});
+           s.options.block_shape = v.one_of(names_of({BlockShape::contiguous, BlockShape::tiles, BlockShape::metis}));
          }},
         {"schedule",
          &Method::has_blocks,
          "chaotic, synchronous or replay",
-         [](SmootherChoice &s, const Value &v) {
-           s.options.block_async.schedule =
-             v.one_of<Schedule>({{"chaotic", Schedule::chaotic}, {"synchronous", Schedule::synchronous}, {"replay", Schedule::replay}});
-         }},
+         [](SmootherChoice &s, const Value &v) { s.options.block_async.schedule = v.one_of(schedule_names()); }},
         {"l1",
          &Method::has_blocks,
          "l1 weights, true or false",
