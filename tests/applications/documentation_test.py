@@ -75,7 +75,7 @@ def kind(text):
     words = lines[0].split()
     if any(re.match(r"\s*(set \S.*=|subsection \S)", line) for line in lines):
         return "parameters"
-    if words[0].startswith("scripts/") or words[0] in ("leopard", "leopard-solve", "mpirun", "cmake", "gmsh", "python3", "pvpython", "paraview", "build/release/examples/laplace_block_async"):
+    if words[0].startswith("scripts/") or words[0] in ("leopard", "leopard-solve", "mpirun", "sbatch", "cmake", "gmsh", "python3", "pvpython", "paraview", "build/release/examples/laplace_block_async"):
         return "commands"
     if words[0] == "import":
         return "python"
@@ -345,7 +345,7 @@ class DocumentedCommands(Program):
         elif program in ("gmsh", "python3"):
             self.assertTrue((ROOT / "meshes" / arguments[-1]).exists())
         else:
-            self.assertIn(program, ("mpirun", "pvpython", "laplace_block_async"))
+            self.assertIn(program, ("mpirun", "sbatch", "srun", "pvpython", "laplace_block_async"))
 
 
 if __name__ == "__main__":
