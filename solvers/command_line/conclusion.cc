@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../base/thread_pool.h"
 #include "../base/whole_file.h"
 #include "../base/words.h"
 #include "../matrix/eigenvalues.h"
@@ -57,8 +58,10 @@ namespace leopard::command_line
     std::vector<double> difference_from_ones(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b)
     {
       std::vector<double> result(x);
-      for (int i = 0; i < A.n_rows; ++i)
-        result[i] = was_zero(A, x, b, i) ? 0. : x[i] - 1.;
+      parallel_for(A.n_rows, 1 << 16, [&](long begin, long end) {
+        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+          result[i] = was_zero(A, x, b, i) ? 0. : x[i] - 1.;
+      });
       return result;
     }
 

@@ -39,8 +39,9 @@ namespace leopard::command_line
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1] && size > 0.; ++p)
           if (A.columns[p] != i)
             {
-              off_diagonal += std::abs(A.values[p]) / size;
-              of_wrong_sign += A.values[p] * diagonal > 0. ? std::abs(A.values[p]) / size : 0.;
+              const double part = std::abs(A.values[p]) / size;
+              off_diagonal += part;
+              of_wrong_sign += (A.values[p] > 0.) == (diagonal > 0.) ? part : 0.;
             }
         double       absolute = 0.;
         const double of_row = sum_of_row(A, i, absolute), row_sum = std::abs(of_row);

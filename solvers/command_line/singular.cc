@@ -72,8 +72,10 @@ namespace leopard::command_line
     {
       constexpr int                  n_sweeps = 4;
       std::vector<std::atomic<char>> reaches(A.n_rows);
-      for (int i = 0; i < A.n_rows; ++i)
-        reaches[i] = static_cast<char>(sum_to_zero[i] == 0);
+      parallel_for(A.n_rows, 1 << 16, [&](long begin, long end) {
+        for (long i = begin; i < end; ++i)
+          reaches[i].store(static_cast<char>(sum_to_zero[i] == 0), std::memory_order_relaxed);
+      });
       const auto is_coupled_to_one = [&](const CrsMatrix<double> &matrix, int i) {
         for (int p = matrix.row_offsets[i]; p < matrix.row_offsets[i + 1]; ++p)
           if (matrix.values[p] != 0. && reaches[matrix.columns[p]].load(std::memory_order_relaxed) != 0)

@@ -91,20 +91,25 @@ namespace leopard::device
         z[row] = alpha * sum + start;
     }
 
-    /** y = A x by a warp a row. */
+    constexpr int dense_threads = 128;
+
+    /** y = A x by a thread block a row, so that the loads of all rows are on their way at once. */
     template <typename Number>
-    __global__ void dense_kernel(int n, const Number *A, const Number *x, Number *y)
+    __global__ void __launch_bounds__(dense_threads) dense_kernel(int n, const Number *A, const Number *x, Number *y)
     {
+      __shared__ Number of_warps[dense_threads / 32];
       wait_for_previous();
-      const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
-      if (row >= n)
-        return;
-      Number sum = 0;
-      for (int j = lane; j < n; j += 32)
-        sum += A[static_cast<std::size_t>(row) * n + j] * x[j];
+      const Number *const row = A + static_cast<std::size_t>(blockIdx.x) * n;
+      Number              sum = 0;
+#pragma unroll 8
+      for (int j = threadIdx.x; j < n; j += dense_threads)
+        sum += row[j] * x[j];
       sum = sum_over_lanes<32>(sum);
-      if (lane == 0)
-        y[row] = sum;
+      if (threadIdx.x % 32 == 0)
+        of_warps[threadIdx.x / 32] = sum;
+      __syncthreads();
+      if (threadIdx.x == 0)
+        y[blockIdx.x] = (of_warps[0] + of_warps[1]) + (of_warps[2] + of_warps[3]);
     }
   } // namespace
 
@@ -331,7 +336,7 @@ namespace leopard::device
   void DenseMatrix<Number>::multiply(Number *y, const Number *x) const
   {
     if (data->n > 0)
-      launch_early(dense_kernel<Number>, (32u * data->n + threads - 1) / threads, threads, 0, data->n, data->values.data(), x, y);
+      launch_early(dense_kernel<Number>, data->n, dense_threads, 0, data->n, data->values.data(), x, y);
   }
 
 #define INSTANTIATE(Number)            \
