@@ -162,6 +162,12 @@ namespace leopard::command_line
         result.back().max_iterations = 0;
       else
         add_direct(result, traits, has_direct, {"gmres", "ilu", what + "; convergence is not promised"});
+      if (result.back().method == "direct") // which ends where the matrix is singular
+        {
+          Attempt of_singular         = {"gmres", "ilu", what + ", if b is in the range of the matrix", 1000};
+          of_singular.is_for_singular = true;
+          result.push_back(of_singular);
+        }
       return result;
     }
 
