@@ -20,7 +20,15 @@ namespace leopard
   namespace
   {
     constexpr unsigned int nodes_at_once = 256; ///< whose reaction is evaluated in one call; the results stay in the cache
-  }
+
+    double sum_of_sizes(const double *values, int begin, int end)
+    {
+      double sum = 0.;
+      for (int p = begin; p < end; ++p)
+        sum += std::abs(values[p]);
+      return sum;
+    }
+  } // namespace
 
   ImplicitSystem::ImplicitSystem(const SemiDiscreteSystem &system_, const Problem &problem_, ReactionTreatment treatment)
     : system(system_)
@@ -73,6 +81,7 @@ namespace leopard
       }
     AssertDimension(node_entries.size(), static_cast<std::size_t>(local.n_rows) * n);
     row_offsets = local.row_offsets;
+    linear_sums.resize(local.n_rows);
   }
 
   void ImplicitSystem::set_transport(TransportTerms &terms)
@@ -115,6 +124,8 @@ namespace leopard
     const double *m       = a == 0. ? nullptr : local_values(system.mass);
     for (int p = 0; p < n_local; ++p)
       l[p] = j[p] = m == nullptr ? k[p] : k[p] + a * m[p];
+    for (std::size_t row = 0; row < linear_sums.size(); ++row)
+      linear_sums[row] = sum_of_sizes(l, row_offsets[row], row_offsets[row + 1]);
   }
 
   void ImplicitSystem::residual(const HostVector &u, const HostVector *history, HostVector &r) const
@@ -215,14 +226,9 @@ namespace leopard
 
   void ImplicitSystem::row_sums(HostVector &sums) const
   {
-    const CrsMatrix<double> local = local_matrix(matrix).matrix;
-    for (int row = 0; row < local.n_rows; ++row)
-      {
-        double sum = 0.;
-        for (int p = local.row_offsets[row]; p < local.row_offsets[row + 1]; ++p)
-          sum += std::abs(local.values[p]);
-        sums.begin()[row] = sum;
-      }
+    const double *j = local_values(matrix);
+    for (std::size_t row = 0; row + 1 < row_offsets.size(); ++row)
+      sums.begin()[row] = sum_of_sizes(j, row_offsets[row], row_offsets[row + 1]);
   }
 
   std::string ImplicitSystem::where_not_finite(const HostVector &u, const HostVector &r, const std::vector<double> &nodes) const
@@ -289,16 +295,10 @@ namespace leopard
 
   double ImplicitSystem::rounding(const HostVector &u) const
   {
-    const double *l   = local_values(linear_part);
-    double        sum = 0.;
-    for (std::size_t row = 0; row + 1 < row_offsets.size(); ++row)
-      {
-        double sum_of_row = 0.;
-        for (int p = row_offsets[row]; p < row_offsets[row + 1]; ++p)
-          sum_of_row += std::abs(l[p]);
-        if (system.lumped_mass.begin()[row] != 0.)
-          sum += std::pow(sum_of_row * u.begin()[row], 2.);
-      }
+    double sum = 0.;
+    for (std::size_t row = 0; row < linear_sums.size(); ++row)
+      if (system.lumped_mass.begin()[row] != 0.)
+        sum += std::pow(linear_sums[row] * u.begin()[row], 2.);
     return std::numeric_limits<double>::epsilon() * std::sqrt(dealii::Utilities::MPI::sum(sum, u.get_mpi_communicator()));
   }
 

@@ -167,6 +167,7 @@ namespace leopard
     HostMatrix                linear_part;  ///< L
     HostMatrix                matrix;       ///< J
     std::vector<int>          node_entries; ///< where the entries (n*i+c, n*i+d) of the own rows stand, ordered by i, c, d
+    std::vector<double>       linear_sums;  ///< s_i = sum_j |L_ij| of the own rows
     std::vector<double>       excess;       ///< sum_{j != i} |K_ij| - K_ii of the own rows
     std::vector<double>       dominance;    ///< mu_i of the own rows; empty in stationary problems
 

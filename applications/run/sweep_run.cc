@@ -315,7 +315,7 @@ namespace leopard
      */
     void rehearse(const RunRequest &single, Parameters &own, RunDirectory &directory, const NodePlace &place, MPI_Comm comm)
     {
-      own.choose_backend(comm, place);
+      own.locating([&] { own.choose_backend(comm, place); });
       Log              quiet(comm, false);
       Provenance       not_written("", comm, "");
       const Beginning  from_nothing;
@@ -470,8 +470,19 @@ namespace leopard
     if (is_stopped([&] {
           check_sweep(request, parameters, comm, [&](const SweepRun &run, Parameters &own) { // before anything is deleted
             naming(run, [&] {
-              own.choose_backend(comm, place);
-              own.locating([&] { check_choices(own, group); });
+              std::string error; // on one group perhaps: not all hosts have as many GPUs
+              try
+                {
+                  own.locating([&] {
+                    own.choose_backend(group, place);
+                    check_choices(own, group);
+                  });
+                }
+              catch (const std::exception &exception)
+                {
+                  error = message_of(exception);
+                }
+              throw_if_any_failed(error, comm);
             });
             at_a_time.look_at(own);
           });

@@ -82,6 +82,32 @@ namespace leopard
         }
     }
 
+    /** Fails if the sums are of another L: of the one before the step size changed, or of J. */
+    TEST(ImplicitSystem, RoundingIsThatOfL)
+    {
+      for (const std::string &settings : discretizations)
+        {
+          BoundCase     c(settings);
+          const double *k = local_values(c.system.stiffness), *m = local_values(c.system.mass);
+          for (const double a : {0., 1e4, 10.})
+            {
+              c.dominance(a);
+              const CrsMatrix<double> pattern = local_matrix(c.system.stiffness).matrix;
+              double                  squares = 0.;
+              for (int i = 0; i < pattern.n_rows; ++i)
+                {
+                  double sum = 0.;
+                  for (int p = pattern.row_offsets[i]; p < pattern.row_offsets[i + 1]; ++p)
+                    sum += std::abs(k[p] + a * m[p]);
+                  if (c.system.lumped_mass.begin()[i] != 0.)
+                    squares += std::pow(sum * c.u.begin()[i], 2.);
+                }
+              const double expected = std::numeric_limits<double>::epsilon() * std::sqrt(squares);
+              EXPECT_NEAR(c.implicit->rounding(c.u) / expected, 1., 1e-12) << settings << a;
+            }
+        }
+    }
+
     const std::string transport_entries =
       "subsection Turing\n set Cross-diffusion u = v: -0.4*u*(1 + x), u: 0.2*v^2\n set Cross-diffusion v = u: 0.3*v + t\n"
       " set Advection u = 4*y, 1 + x\n set Advection v = {}\nend\n";

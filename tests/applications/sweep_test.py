@@ -180,6 +180,17 @@ class Sweeps(Program):
             log = (self.folder / f"output/tiny_turing/runs/Threads={threads}/log.txt").read_text()
             self.assertIn(f"backend host, {threads} thread", log)
 
+    # fails if choices are made for the ranks of the program and not for those of a run, or their errors have no place
+    def test_choices_are_those_of_the_ranks_of_a_run(self):
+        async_ = ["Time stepping/Engine=general", "Linear solver/Method=async"]
+        sweep = ["Run/Sweep=gamma: 50, 100; Tuning time: 0, 0.1", *async_, *QUIET]
+        error = self.leopard(TINY, *sweep, ranks=2, fails=True)
+        self.assertIn("the run gamma=50, Tuning time=0.1 of the sweep: --set \"Linear solver/Tuning time=0.1\": "
+                      "'Linear solver/Tuning time' is 0.1, but the program runs on 2 ranks", error)
+        self.assertFalse((self.folder / "output").exists())
+        self.leopard(TINY, *sweep, "Run/Sweep ranks per run=1", ranks=2)
+        self.assertEqual({row["status"] for row in self.table()}, {"finished"})
+
     def test_side_by_side_stopped_and_resumed(self):
         settings = ["Run/Sweep=gamma: 100, 200, 300, 400", "Run/Sweep runs at a time=3", "Time stepping/End time=2", "Run/Checkpoint steps=500", "Newton/Relative tolerance=1e-8", *QUIET]
         self.leopard(TINY, *settings)
