@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that is killed between any two changes of its run directory leaves one that it can go on with; and a
-// file system that has no locks.
+// A program that is killed between any two changes of its run directory leaves one that it can go on with; and file
+// systems that have no locks, or cannot tell whether there is room.
 #include <applications/base/files.h>
 #include <applications/base/run_directory.h>
 #include <applications/run/checkpoint.h>
@@ -30,7 +30,8 @@ namespace
       ::_exit(9);
   }
 
-  int flock_says = 0; ///< a value of errno; 0: what the system says
+  int flock_says     = 0; ///< a value of errno; 0: what the system says
+  int fallocate_says = 0;
 
   template <typename Function>
   Function *of_the_system(const char *name)
@@ -97,6 +98,12 @@ extern "C"
       flock_says = 0; // once
     return says != 0 ? (errno = says, -1) : real(file, operation);
   }
+
+  int fallocate(int file, int mode, off_t begin, off_t length)
+  {
+    static const auto real = of_the_system<int(int, int, off_t, off_t)>("fallocate");
+    return fallocate_says != 0 ? (errno = fallocate_says, -1) : real(file, mode, begin, length);
+  }
 }
 
 namespace leopard
@@ -148,6 +155,21 @@ namespace leopard
       EXPECT_THROW(RunDirectory(folder, OpenMode::fresh, MPI_COMM_SELF), std::exception);
       flock_says = 0;
       fs::remove_all(folder);
+    }
+
+    /** No block is written where the file system cannot tell: glibc's posix_fallocate() would write to each. */
+    TEST(RunDirectory, AsksForRoomWithoutWriting)
+    {
+      const std::string folder = fs::temp_directory_path().string();
+      EXPECT_NO_THROW(check_room(folder, {100000}));
+      for (const int code : {EOPNOTSUPP, ENOSYS, EINVAL})
+        {
+          fallocate_says = code;
+          EXPECT_NO_THROW(check_room(folder, {100000}));
+        }
+      fallocate_says = ENOSPC;
+      EXPECT_THROW(check_room(folder, {100000}), std::exception);
+      fallocate_says = 0;
     }
 
     class KilledRun : public ::testing::TestWithParam<OpenMode>
