@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads are those of the cores that the program is started with, not the machine's."""
+"""Threads are those of the cores and memory that of the limits that the program is started with, not the machine's."""
 import os
+import re
 import subprocess
 import unittest
 
-from program import ROOT, Program
+from program import ROOT, Program, has_gpu
 
 TINY = ROOT / "tests/output/tiny_turing.prm"
 
@@ -32,6 +33,15 @@ class Cores(Program):
         self.assertNotIn("bound to", said)
         if n == os.cpu_count():
             self.assertIn("backend host, 1 thread a rank", self.run_after("mpirun", "--bind-to", "core", "-n", "2"))
+
+    @unittest.skipIf(has_gpu(), "the driver of a GPU takes more address space than the limit")
+    def test_memory(self):
+        """A coarse mesh that the machine may have room for, and the limit of this process has not."""
+        program = " ".join(self.command(TINY, "'Mesh/Cells=6000'", "'Mesh/Global refinements=0'", options=["--overwrite"]))
+        result = subprocess.run(["sh", "-c", f"ulimit -v 4000000; exec {program}"], cwd=self.folder, capture_output=True, text=True, timeout=1200, check=False)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        said = re.search(r"takes more than (\S+) GB, and this process may use 4\.1 GB", result.stderr)
+        self.assertIsNotNone(said, result.stderr)
 
 
 if __name__ == "__main__":
