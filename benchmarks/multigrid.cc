@@ -9,6 +9,7 @@
 #include "tensor_elements.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/base/usable_resources.h>
 #include <solvers/block_async/names.h>
 #include <solvers/krylov/cg.h>
 #include <solvers/matrix/device_matrix.h>
@@ -52,8 +53,7 @@ namespace
         DeviceVector<double> from(n), to(n);
         return 2. * n_bytes / measure(true, 21, [&] { device::copy_on_device(to.data(), from.data(), n_bytes); }).median;
       }
-    const int n_threads =
-      settings.options.n_threads > 0 ? settings.options.n_threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    const int           n_threads = settings.options.n_threads > 0 ? settings.options.n_threads : usable_cores();
     std::vector<double> from(n, 1.), to(n, 0.);
     const Times         t = measure(false, 5, [&] {
       std::vector<std::thread> threads;

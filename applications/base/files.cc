@@ -74,8 +74,13 @@ namespace leopard
       try
         {
           files.push_back(std::make_unique<NewFile>(name));
-          const int code = ::posix_fallocate(files.back()->descriptor(), 0, static_cast<off_t>(std::max<std::uint64_t>(size, 1)));
-          if (code != 0 && code != EOPNOTSUPP && code != EINVAL) // which say that this file system cannot tell
+          // not posix_fallocate(), which writes to each block where the file system has no such call
+          const auto length = static_cast<off_t>(std::max<std::uint64_t>(size, 1));
+          int        code   = 0;
+          do
+            code = ::fallocate(files.back()->descriptor(), 0, 0, length) != 0 ? errno : 0;
+          while (code == EINTR);
+          if (code != 0 && code != EOPNOTSUPP && code != ENOSYS && code != EINVAL) // which say that this file system cannot tell
             throw FileError(name, code);
         }
       catch (const FileError &error)

@@ -87,7 +87,18 @@ namespace leopard
       return ::fstat(file, &mine) == 0 && ::lstat(name.c_str(), &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
     }
 
-    int take_lock(const std::string &directory)
+    /** @return 0, or what flock() says, a value of errno. */
+    int lock(int file)
+    {
+      int code = 0;
+      do
+        code = ::flock(file, LOCK_EX | LOCK_NB) != 0 ? errno : 0;
+      while (code == EINTR);
+      return code;
+    }
+
+    /** @param remark a line for the log where the file system has no locks. @return the open file. */
+    int take_lock(const std::string &directory, std::string &remark)
     {
       const std::string name = directory + "/lock";
       int               file = -1;
@@ -96,11 +107,14 @@ namespace leopard
           file = ::open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
           if (file < 0)
             throw std::runtime_error("the run directory '" + directory + "' cannot be written: " + std::strerror(errno));
-          if (::flock(file, LOCK_EX | LOCK_NB) != 0)
+          const int code = lock(file);
+          if (code == ENOSYS || code == EOPNOTSUPP || code == ENOLCK) // Lustre without -o flock, some NFS
+            remark = "warning: the run directory '" + directory + "' cannot be locked (" + std::strerror(code) +
+                     "), so nothing keeps a second run out of it";
+          else if (code != 0)
             {
-              const int code = errno;
               ::close(file);
-              if (code != EWOULDBLOCK && code != EINTR)
+              if (code != EWOULDBLOCK)
                 throw std::runtime_error("the run directory '" + directory + "' cannot be locked: " + std::strerror(code));
               std::string   holder;
               std::ifstream stream(name);
@@ -139,7 +153,7 @@ namespace leopard
       fs::create_directories(directory, code);
       if (code)
         throw std::runtime_error("the run directory '" + directory + "' cannot be made: " + code.message());
-      lock_file = take_lock(directory);
+      lock_file = take_lock(directory, no_lock);
       try
         {
           new_folder = check(directory, mode); // once more: another program may have come in between
@@ -163,7 +177,7 @@ namespace leopard
 
   std::string RunDirectory::begin(const std::vector<std::string> &names)
   {
-    std::string others;
+    std::string lines = no_lock;
     on_rank_zero(comm, [&] {
       if (mode == OpenMode::overwrite)
         {
@@ -171,12 +185,12 @@ namespace leopard
           old.require_free(names);
           old.delete_all();
           if (const auto not_ours = old.others(); !not_ours.empty())
-            others = "in " + directory + " there is what Leopard has not written, and it stays: " + some_of(not_ours);
+            lines += (lines.empty() ? "in " : "\nin ") + directory + " there is what Leopard has not written, and it stays: " + some_of(not_ours);
         }
       manifest = std::make_unique<Manifest>(directory);
       manifest->open();
     });
-    return others;
+    return lines;
   }
 
   void RunDirectory::record(const std::vector<std::string> &relative_paths)

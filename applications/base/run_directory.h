@@ -18,7 +18,7 @@ namespace leopard
     resume     ///< a run is there and goes on
   };
 
-  /** The folder of a run, locked against a second program while this object lives. */
+  /** The folder of a run, locked against a second program while this object lives, where the file system has locks. */
   class RunDirectory
   {
   public:
@@ -31,8 +31,9 @@ namespace leopard
     /**
      * Before anything is written, and after all that can be checked has been: with OpenMode::overwrite deletes the run
      * that is there. Collective.
-     * @param names that the new run will write, as of Manifest::require_free(). @return what is in the folder that
-     * Leopard has not written and that stays, a line for the log, or nothing. @throws Error.
+     * @param names that the new run will write, as of Manifest::require_free(). @return lines for the log, or
+     * nothing: what is in the folder that Leopard has not written and that stays, and that the file system has no
+     * locks. @throws Error.
      */
     std::string begin(const std::vector<std::string> &names);
 
@@ -55,5 +56,6 @@ namespace leopard
     bool                      new_folder = false;
     std::unique_ptr<Manifest> manifest;       ///< rank 0, from begin() on
     int                       lock_file = -1; ///< rank 0
+    std::string               no_lock;        ///< rank 0: a line for the log where the file system has no locks
   };
 } // namespace leopard

@@ -3,13 +3,12 @@
 
 #include <applications/base/log.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/usable_resources.h>
 
 #include <deal.II/base/types.h>
 
 #include <cmath>
 #include <limits>
-
-#include <unistd.h>
 
 namespace leopard
 {
@@ -28,10 +27,10 @@ namespace leopard
     const double n = mesh.n_coarse_cells(dimension);
     check_count(std::ldexp(n, static_cast<int>(dimension * mesh.global_refinements)), dimension, n_components, degree);
     constexpr double bytes_a_cell = 200.; // at least, and each rank has the whole coarse mesh
-    const double     memory       = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+    const double     memory       = usable_memory();
     if (memory > 0. && n * bytes_a_cell > memory)
       throw Error("the coarse mesh of " + format("%.4g", n) + " cells takes more than " + format("%.3g GB", 1e-9 * n * bytes_a_cell) +
-                  ", and this machine has " + format("%.3g GB", 1e-9 * memory) +
+                  ", and this process may use " + format("%.3g GB", 1e-9 * memory) +
                   "\n  expected: smaller 'Mesh/Cells'; 'Mesh/Global refinements' makes fine meshes of few coarse cells");
   }
 } // namespace leopard

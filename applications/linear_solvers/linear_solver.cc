@@ -5,6 +5,7 @@
 #include <applications/base/number_or_word.h>
 #include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/usable_resources.h>
 #include <solvers/base/words.h>
 #include <solvers/dealii/vector_norm.h>
 #include <solvers/device/device.h>
@@ -350,15 +351,26 @@ namespace leopard
   {
     MPI_Comm node;
     MPI_Comm_split_type(all_ranks, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    const NodePlace place = {static_cast<int>(Utilities::MPI::this_mpi_process(node)), static_cast<int>(Utilities::MPI::n_mpi_processes(node))};
+    const auto      allowed = Utilities::MPI::all_gather(node, allowed_cores());
+    const int       rank = static_cast<int>(Utilities::MPI::this_mpi_process(node)), n_ranks = static_cast<int>(allowed.size());
+    const NodePlace place = {rank, n_ranks, usable_cores(allowed, rank, cgroup_limits().cores), static_cast<int>(allowed[rank].size())};
     MPI_Comm_free(&node);
     return place;
+  }
+
+  std::string NodePlace::remark_on_cores() const
+  {
+    const int n_machine = static_cast<int>(std::thread::hardware_concurrency()); // does not see what binds
+    if (n_bound >= n_machine / n_ranks)
+      return "";
+    return "bound to " + std::to_string(n_bound) + " of " + std::to_string(n_machine) +
+           " cores: mpirun --bind-to none gives it all, srun --cpus-per-task more";
   }
 
   std::string LinearSolverParameters::choose_backend(MPI_Comm comm, const NodePlace &place)
   {
     if (block_async.n_threads == 0)
-      block_async.n_threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / place.n_ranks);
+      block_async.n_threads = place.n_cores;
 
     std::string why_host;
     const int   n_devices = Utilities::MPI::min(device::n_devices(), comm);

@@ -6,6 +6,7 @@
 #include "judgement.h"
 #include "multigrid_parameters.h"
 
+#include <solvers/base/usable_resources.h>
 #include <solvers/block_async/names.h>
 #include <solvers/dealii/trilinos_matrix.h>
 #include <solvers/distributed/gpus/several_gpus.h>
@@ -32,9 +33,13 @@ namespace leopard
   struct NodePlace
   {
     int rank = 0, n_ranks = 1;
+    int n_cores = usable_cores(); ///< of this rank: its own, and its share of those that others may use, too
+    int n_bound = n_cores;        ///< on which it may run, also if others may, too
 
     /** Collective over all ranks of the program. */
     static NodePlace find(MPI_Comm all_ranks);
+    /** A line for the log where it may run on fewer cores than its share of the machine, or nothing. */
+    std::string remark_on_cores() const;
   };
 
   /** Section "Linear solver" of the parameter file. */

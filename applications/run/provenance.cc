@@ -4,6 +4,7 @@
 #include <applications/base/collective.h>
 #include <applications/base/files.h>
 #include <applications/base/turns.h>
+#include <solvers/base/usable_resources.h>
 #include <solvers/base/words.h>
 
 #include <leopard/version.h>
@@ -15,7 +16,6 @@
 
 #include <ctime>
 #include <fstream>
-#include <thread>
 
 #include <unistd.h>
 
@@ -60,7 +60,7 @@ namespace leopard
                 {"versions", {{"deal.II", DEAL_II_PACKAGE_VERSION}, {"Trilinos", TRILINOS_VERSION_STRING}, {"MPI", mpi}, {"compiler", __VERSION__}}},
                 {"host", host},
                 {"processor", processor()},
-                {"hardware_threads", std::thread::hardware_concurrency()},
+                {"hardware_threads", usable_cores()},
                 {"ranks", n_ranks},
                 {"command", command},
                 {"started", utc_now()},

@@ -101,6 +101,8 @@ namespace leopard
 
     log.line(std::string("Leopard ") + version() + " (" + git_commit() + "), " + std::to_string(dealii::Utilities::MPI::n_mpi_processes(comm)) +
              " rank(s), " + backend);
+    if (const std::string remark = place.remark_on_cores(); !remark.empty())
+      log.line(remark);
     for (const std::string &remark : parameters.linear_solver.remarks_on_gpus())
       log.line(remark);
     std::string status;

@@ -5,6 +5,7 @@
 #include <applications/discretization/discretization.h>
 #include <applications/linear_solvers/linear_solver.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/usable_resources.h>
 #include <solvers/dealii/krylov_coarse_solver.h>
 
 #include <algorithm>
@@ -51,11 +52,12 @@ namespace leopard
 
   double available_memory()
   {
+    const double  usable = usable_memory(), most = usable > 0. ? usable : std::numeric_limits<double>::infinity();
     std::ifstream stream("/proc/meminfo");
     for (std::string line; std::getline(stream, line);)
       if (line.rfind("MemAvailable:", 0) == 0)
-        return 1024. * std::strtod(line.c_str() + 13, nullptr);
-    return std::numeric_limits<double>::infinity();
+        return std::min(most, 1024. * std::strtod(line.c_str() + 13, nullptr));
+    return most;
   }
 
   void check_memory(double n_bytes)

@@ -2,6 +2,7 @@
 #include "thread_pool.h"
 
 #include "errors.h"
+#include "usable_resources.h"
 
 #include <map>
 #include <string>
@@ -62,8 +63,8 @@ namespace leopard
         const std::string made = std::to_string(size());
         end_workers(); // a thread that still runs when its object ends would end the program
         throw Error("of " + std::to_string(n_threads) + " host threads the machine gives " + made + ": " + problem.what() +
-                    "\n  expected: at most that many threads; more than the machine has cores (" +
-                    std::to_string(std::thread::hardware_concurrency()) + ") make nothing faster");
+                    "\n  expected: at most that many threads; more than there are cores to use (" + std::to_string(usable_cores()) +
+                    ") make nothing faster");
       }
   }
 
@@ -159,10 +160,10 @@ namespace leopard
   {
     static std::mutex                                                           mutex;
     static std::map<std::pair<std::thread::id, int>, std::weak_ptr<ThreadPool>> pools;
-    const int                         n = n_threads > 0 ? n_threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    const std::lock_guard<std::mutex> lock(mutex);
-    std::weak_ptr<ThreadPool>        &known = pools[{owner, n}];
-    std::shared_ptr<ThreadPool>       pool  = known.lock();
+    const int                                                                   n = n_threads > 0 ? n_threads : usable_cores();
+    const std::lock_guard<std::mutex>                                           lock(mutex);
+    std::weak_ptr<ThreadPool>                                                  &known = pools[{owner, n}];
+    std::shared_ptr<ThreadPool>                                                 pool  = known.lock();
     if (pool == nullptr)
       known = pool = std::make_shared<ThreadPool>(n);
     return pool;

@@ -2,9 +2,9 @@
 #include "strong_methods.h"
 
 #include "../base/errors.h"
-#include "../base/machine_memory.h"
 #include "../base/norms.h"
 #include "../base/stopwatch.h"
+#include "../base/usable_resources.h"
 #include "../base/words.h"
 #include "../device/device.h"
 #include "../distributed/gpus/krylov_of_parts.h"
@@ -170,7 +170,7 @@ namespace leopard::command_line
         constexpr double of_lu = 4.;
         const double     work  = of_lu * cholesky_operations(A) * A.n_entries();
         const double     bytes = of_lu * 12. * std::sqrt(work / of_lu * A.n_rows);
-        const double     half  = 0.5 * machine_memory();
+        const double     half  = 0.5 * usable_memory();
         const auto       text  = [](double operations, double memory) {
           return short_text(operations, 1) + " multiplications and " + short_text(memory / 1e9, 2) + " GB";
         };
@@ -218,14 +218,15 @@ namespace leopard::command_line
     }
 
     /**
-     * Says what is taken of memory, before it is. @throws InvalidInput where the machine, or the GPU, has not as much.
+     * Says what is taken of memory, before it is. @throws InvalidInput where there is not as much for this process, or
+     * on the GPU.
      */
     void say_memory(const std::string &of_what, double bytes, Backend backend, const std::string &to_do, const Log &log)
     {
       const bool        on_device = backend == Backend::cuda;
-      const double      there     = on_device ? static_cast<double>(device::free_memory()) : machine_memory();
+      const double      there     = on_device ? static_cast<double>(device::free_memory()) : usable_memory();
       const std::string text      = of_what + ": about " + short_text(bytes / 1e9, 2) + " GB of the " + short_text(there / 1e9, 3) + " GB that " +
-                               (on_device ? "are free on the GPU" : "the machine has");
+                               (on_device ? "are free on the GPU" : "this process may use");
       log("memory", text);
       if (bytes > there && there > 0.)
         throw InvalidInput("memory: " + text + "\n  expected: no more than is there; " + to_do);

@@ -5,6 +5,7 @@
 #include "../distributed/mpi/gathered_coarse_solver.h"
 #include "distributed_aggregation.h"
 #include "own_rows.h"
+#include "thread_limit.h"
 
 #include <deal.II/base/mpi.h>
 
@@ -134,11 +135,11 @@ namespace leopard
           }
         else
           {
-            const MultigridHierarchy hierarchy = aggregation_hierarchy(block, new_data.aggregation, comm);
+            const MultigridHierarchy hierarchy = aggregation_hierarchy(block, within_thread_limit(new_data.aggregation), comm);
             worst                              = std::max(worst, operator_complexity(hierarchy, comm));
             made.emplace_back(hierarchy,
                               new_data.multigrid,
-                              std::make_unique<GatheredCoarseSolver>(hierarchy.levels.front(), new_data.multigrid, comm),
+                              std::make_unique<GatheredCoarseSolver>(hierarchy.levels.front(), within_thread_limit(new_data.multigrid), comm),
                               Field{c, new_data.n_fields},
                               new_data.arithmetic);
           }

@@ -35,6 +35,7 @@ namespace leopard
   class PreconditionAggregation : public OwnRowsPreconditioner
   {
   public:
+    /** n_threads = 0, also of the smoother, stands for what dealii::MultithreadInfo::n_threads() allows. */
     struct AdditionalData
     {
       AggregationOptions aggregation = {};

@@ -14,8 +14,7 @@
 #include "../relaxation/with_ghosts.h"
 #include "index_sets.h"
 #include "own_rows.h"
-
-#include <deal.II/base/multithread_info.h>
+#include "thread_limit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -63,15 +62,10 @@ namespace leopard
       return zero_rows;
     }
 
-    int n_threads_of(const AdditionalData &data)
-    {
-      return data.n_threads == 0 ? static_cast<int>(dealii::MultithreadInfo::n_threads()) : data.n_threads;
-    }
-
     Partition make_partition(const CrsMatrix<double> &A, const AdditionalData &options)
     {
       if (options.block_shape == BlockShape::tiles)
-        return compact_partition(A, options.coordinates, options.dim, options.block_size, n_threads_of(options));
+        return compact_partition(A, options.coordinates, options.dim, options.block_size, within_thread_limit(options.n_threads));
       return shaped_partition(A, A.n_rows <= options.block_size ? BlockShape::contiguous : options.block_shape, options.block_size);
     }
 
@@ -84,7 +78,7 @@ namespace leopard
       options.l1_weights       = data.l1_weights;
       options.schedule         = data.schedule;
       options.backend          = data.backend;
-      options.n_threads        = n_threads_of(data);
+      options.n_threads        = within_thread_limit(data.n_threads);
       options.block_omega      = data.block_omega;
       options.momentum         = data.momentum;
       options.overlap          = data.overlap;
@@ -104,7 +98,7 @@ namespace leopard
       TuneRequest request;
       request.backend          = data.backend;
       request.seconds          = data.tuning_seconds;
-      request.n_threads        = n_threads_of(data);
+      request.n_threads        = within_thread_limit(data.n_threads);
       const TunedChoice choice = tune(A, request);
       data.block_shape         = choice.shape;
       data.block_size          = choice.options.block_size;
@@ -124,7 +118,7 @@ namespace leopard
     TauEstimate tau_of(const CrsMatrix<double> &A, const Communication<double> &communication, const AdditionalData &data, unsigned int rank)
     {
       TauEstimateOptions options;
-      options.n_threads = n_threads_of(data);
+      options.n_threads = within_thread_limit(data.n_threads);
       options.rank      = rank;
       try
         {

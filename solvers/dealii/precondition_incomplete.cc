@@ -3,8 +3,7 @@
 
 #include "../base/errors.h"
 #include "own_rows.h"
-
-#include <deal.II/base/multithread_info.h>
+#include "thread_limit.h"
 
 namespace leopard
 {
@@ -37,10 +36,9 @@ namespace leopard
 
   void PreconditionIncomplete::take(const CrsMatrix<double> &A, AdditionalData data)
   {
-    if (data.solves.block_async.n_threads == 0)
-      data.solves.block_async.n_threads = static_cast<int>(dealii::MultithreadInfo::n_threads());
-    factors   = make_incomplete_preconditioner<double>(A, data);
-    n_entries = A.n_entries();
+    data.solves.block_async.n_threads = within_thread_limit(data.solves.block_async.n_threads);
+    factors                           = make_incomplete_preconditioner<double>(A, data);
+    n_entries                         = A.n_entries();
   }
 
   void PreconditionIncomplete::update_values(const dealii::SparseMatrix<double> &A)

@@ -7,6 +7,7 @@
 #include "../distributed/stencil/multigrid_on_slabs.h"
 #include "../refinement/mixed_multigrid.h"
 #include "../refinement/over_ranks.h"
+#include "thread_limit.h"
 
 #include <algorithm>
 
@@ -81,6 +82,12 @@ namespace leopard
       if (coarse == nullptr)
         return nullptr;
       return std::make_unique<CoarseInDouble>(std::move(coarse), n, n_columns, weight, options);
+    }
+
+    DistributedStencilOptions within_thread_limit(DistributedStencilOptions options)
+    {
+      options.multigrid = leopard::within_thread_limit(options.multigrid);
+      return options;
     }
 
     /** The number of unknowns on the coarsest level. */
@@ -355,12 +362,13 @@ namespace leopard
   } // namespace
 
   PreconditionMultigrid::PreconditionMultigrid(const MultigridHierarchy             &hierarchy,
-                                               const MultigridOptions               &options,
+                                               const MultigridOptions               &given,
                                                std::unique_ptr<CoarseSolver<double>> coarse,
                                                const Field                          &field,
                                                Arithmetic                            arithmetic)
   {
-    std::vector<int> position = positions(hierarchy.finest_matrix().n_rows, field);
+    const MultigridOptions options  = within_thread_limit(given);
+    std::vector<int>       position = positions(hierarchy.finest_matrix().n_rows, field);
     if (arithmetic == Arithmetic::double_precision)
       {
         data = std::make_unique<Data>(
@@ -382,12 +390,13 @@ namespace leopard
 
   PreconditionMultigrid::PreconditionMultigrid(const FoundStencil                   &found,
                                                int                                   n_levels,
-                                               const MultigridOptions               &options,
+                                               const MultigridOptions               &given,
                                                std::unique_ptr<CoarseSolver<double>> coarse,
                                                const Field                          &field,
                                                Arithmetic                            arithmetic)
   {
-    std::vector<int> position = positions(found.rows, field), isolated = positions(found.isolated_rows, field);
+    const MultigridOptions options  = within_thread_limit(given);
+    std::vector<int>       position = positions(found.rows, field), isolated = positions(found.isolated_rows, field);
     if (arithmetic == Arithmetic::double_precision)
       {
         data = std::make_unique<Data>(
@@ -408,23 +417,26 @@ namespace leopard
 
   PreconditionMultigrid::PreconditionMultigrid(
     const FoundStencil &found, MPI_Comm comm, int n_levels, const DistributedStencilOptions &options, const Field &field)
-    : data(std::make_unique<Data>(multigrid_on_slabs(found, positions(found.rows, field), comm, n_levels, options),
+    : data(std::make_unique<Data>(multigrid_on_slabs(found, positions(found.rows, field), comm, n_levels, within_thread_limit(options)),
                                   positions(found.isolated_rows, field),
                                   found.isolated_diagonal))
   {
   }
 
   PreconditionMultigrid::PreconditionMultigrid(
-    const CrsMatrix<double> &A, const AggregationOptions &aggregation, const MultigridOptions &options, const Field &field, Arithmetic arithmetic)
+    const CrsMatrix<double> &A, const AggregationOptions &aggregation, const MultigridOptions &given, const Field &field, Arithmetic arithmetic)
   {
-    std::vector<int> position = positions(A.n_rows, field);
+    const MultigridOptions options  = within_thread_limit(given);
+    std::vector<int>       position = positions(A.n_rows, field);
     if (arithmetic == Arithmetic::double_precision)
       {
-        data = std::make_unique<Data>(Multigrid<double>(A, aggregation, options), std::move(position), std::vector<int>(), std::vector<double>());
+        data = std::make_unique<Data>(
+          Multigrid<double>(A, within_thread_limit(aggregation), options), std::move(position), std::vector<int>(), std::vector<double>());
         return;
       }
     const double weight = weight_for(A);
-    data = std::make_unique<Data>(weight == 1. ? Multigrid<float>(A, aggregation, options) : Multigrid<float>(times(A, weight), aggregation, options),
+    data                = std::make_unique<Data>(weight == 1. ? Multigrid<float>(A, within_thread_limit(aggregation), options)
+                                                              : Multigrid<float>(times(A, weight), within_thread_limit(aggregation), options),
                                   weight,
                                   std::move(position),
                                   std::vector<int>(),

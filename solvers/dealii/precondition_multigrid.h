@@ -31,7 +31,7 @@ namespace leopard
    * Multigrid for deal.II's Krylov solvers, and as a solver, on a rank's own entries of a vector or on those of one
    * field of several: one cycle for A dst = src from dst = 0. Takes Trilinos vectors with the backends reference and
    * host, and DeviceVectors with cuda. SolverCG needs is_symmetric_map(), SolverFGMRES and mostly SolverFlexibleCG
-   * nothing.
+   * nothing. n_threads = 0 in options stands for what dealii::MultithreadInfo::n_threads() allows.
    *
    * With Arithmetic::single_precision the cycle moves half the bytes: vectors stay double, src is multiplied with a
    * power of two of its size before it is rounded, so that it keeps its digits whatever its units are. To the solver

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../base/thread_pool.h"
+#include "../base/usable_resources.h"
 #include "cuda_error.cuh"
 #include "device.h"
 #include "library_handles.cuh"
@@ -12,7 +13,6 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <unordered_set>
 #include <vector>
 
@@ -282,7 +282,7 @@ namespace leopard::device
       static std::mutex                                  one_at_a_time;
       static std::map<int, std::vector<const Carrier *>> carriers; // of each device; kept as long as the program runs
       const std::lock_guard<std::mutex>                  lock(one_at_a_time);
-      const int                                          n_threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
+      const int                                          n_threads = std::min(usable_cores(), 8);
       int                                                device    = 0;
       LEOPARD_CHECK(cudaGetDevice(&device));
       auto &here = carriers[device];

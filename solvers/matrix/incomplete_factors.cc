@@ -2,8 +2,8 @@
 #include "incomplete_factors.h"
 
 #include "../base/errors.h"
-#include "../base/machine_memory.h"
 #include "../base/norms.h"
+#include "../base/usable_resources.h"
 #include "../base/words.h"
 
 #include <algorithm>
@@ -210,7 +210,7 @@ namespace leopard
   template <typename Number>
   void IncompleteFactors<Number>::add_fill()
   {
-    const double memory = option.max_bytes > 0. ? option.max_bytes : 0.5 * machine_memory();
+    const double memory = option.max_bytes > 0. ? option.max_bytes : 0.5 * usable_memory();
     const double most   = memory > 0. ? memory / bytes_of_factors<Number>(1.) : HUGE_VAL;
     try
       {

@@ -2,6 +2,7 @@
 #include "slab_smoother.h"
 
 #include "../base/errors.h"
+#include "../base/usable_resources.h"
 #include "../base/words.h"
 #include "../block_async/host_scheduler.h"
 #include "../block_async/stencil_engine.h"
@@ -137,7 +138,7 @@ namespace leopard
       return 0.5;
     if (backend == Backend::reference)
       return 0.; // in sequence
-    const int n_threads = options.n_threads > 0 ? options.n_threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    const int n_threads = options.n_threads > 0 ? options.n_threads : usable_cores();
     return static_cast<double>(HostScheduler::n_at_work(n_blocks, n_rows, n_threads) - 1) / n_blocks;
   }
 

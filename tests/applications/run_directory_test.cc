@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that is killed between any two changes of its run directory leaves one that it can go on with.
+// A program that is killed between any two changes of its run directory leaves one that it can go on with; and file
+// systems that have no locks, or cannot tell whether there is room.
 #include <applications/base/files.h>
 #include <applications/base/run_directory.h>
 #include <applications/run/checkpoint.h>
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +16,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +29,9 @@ namespace
     if (changes_left >= 0 && changes_left-- == 0)
       ::_exit(9);
   }
+
+  int flock_says     = 0; ///< a value of errno; 0: what the system says
+  int fallocate_says = 0;
 
   template <typename Function>
   Function *of_the_system(const char *name)
@@ -83,6 +89,21 @@ extern "C"
     static const auto real = of_the_system<int(const char *, mode_t)>("mkdir");
     return real(path, mode);
   }
+
+  int flock(int file, int operation) noexcept
+  {
+    static const auto real = of_the_system<int(int, int)>("flock");
+    const int         says = flock_says;
+    if (says == EINTR)
+      flock_says = 0; // once
+    return says != 0 ? (errno = says, -1) : real(file, operation);
+  }
+
+  int fallocate(int file, int mode, off_t begin, off_t length)
+  {
+    static const auto real = of_the_system<int(int, int, off_t, off_t)>("fallocate");
+    return fallocate_says != 0 ? (errno = fallocate_says, -1) : real(file, mode, begin, length);
+  }
 }
 
 namespace leopard
@@ -104,6 +125,51 @@ namespace leopard
       directory.record({"solution/one.vtu"});
       make_folder(directory.path("solution"));
       write_file_atomically(directory.path("solution/one.vtu"), "values");
+    }
+
+    /** A folder that the file system does not lock is used all the same, and the log says so. */
+    TEST(RunDirectory, GoesOnWithoutLocks)
+    {
+      const fs::path folder = fs::temp_directory_path() / ("leopard_no_lock_" + std::to_string(::getpid()));
+      for (const int code : {ENOSYS, EOPNOTSUPP, ENOLCK, EINTR, 0})
+        {
+          flock_says = code;
+          RunDirectory first(folder, OpenMode::fresh, MPI_COMM_SELF);
+          const bool   is_locked = code == 0 || code == EINTR;
+          try
+            {
+              const RunDirectory second(folder, OpenMode::fresh, MPI_COMM_SELF);
+              EXPECT_FALSE(is_locked) << code;
+            }
+          catch (const std::exception &error)
+            {
+              EXPECT_TRUE(is_locked) << code;
+              EXPECT_NE(std::string(error.what()).find("is in use by another run"), std::string::npos) << error.what();
+            }
+          const std::string said = first.begin({});
+          EXPECT_EQ(said.find("cannot be locked") == std::string::npos, is_locked) << said;
+          EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+          fs::remove_all(folder);
+        }
+      flock_says = EIO;
+      EXPECT_THROW(RunDirectory(folder, OpenMode::fresh, MPI_COMM_SELF), std::exception);
+      flock_says = 0;
+      fs::remove_all(folder);
+    }
+
+    /** No block is written where the file system cannot tell: glibc's posix_fallocate() would write to each. */
+    TEST(RunDirectory, AsksForRoomWithoutWriting)
+    {
+      const std::string folder = fs::temp_directory_path().string();
+      EXPECT_NO_THROW(check_room(folder, {100000}));
+      for (const int code : {EOPNOTSUPP, ENOSYS, EINVAL})
+        {
+          fallocate_says = code;
+          EXPECT_NO_THROW(check_room(folder, {100000}));
+        }
+      fallocate_says = ENOSPC;
+      EXPECT_THROW(check_room(folder, {100000}), std::exception);
+      fallocate_says = 0;
     }
 
     class KilledRun : public ::testing::TestWithParam<OpenMode>

@@ -1068,7 +1068,7 @@ class Systems(Program):
         lines = said.splitlines()
         at = {what: next(i for i, line in enumerate(lines) if line.startswith(what)) for what in ("memory      vectors", "memory      levels", "levels ")}
         self.assertLess(max(at["memory      vectors"], at["memory      levels"]), at["levels "])
-        needed, there = map(float, re.search(r"levels while they are made: about (\S+) GB of the (\S+) GB that the machine has", said).groups())
+        needed, there = map(float, re.search(r"levels while they are made: about (\S+) GB of the (\S+) GB that this process may use", said).groups())
         taken = float(re.search(r", smoothed by \S+, (\S+) GB, set up in", said)[1])
         self.assertAlmostEqual(needed * 1e9, 8 * (12 * (5 * 1600 - 160) + 4 * 1601), delta=0.05e6)  # 8 times the matrix
         self.assertTrue(0. < taken <= needed < there, said)

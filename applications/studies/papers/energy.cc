@@ -5,11 +5,11 @@
 #include "published.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/base/usable_resources.h>
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <thread>
 
 namespace leopard::studies
 {
@@ -155,7 +155,7 @@ namespace leopard::studies
                                             const std::array<published::EnergyOfCg, 5> &printed,
                                             const Study                                &study)
     {
-      const int              n_threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+      const int              n_threads = usable_cores();
       Table                  table(source.substr(2) + ": " + method + ", " + problem.name + ", host threads and GPU, to 1e-10", columns);
       std::vector<EnergyRow> rows;
       std::string            missing;

@@ -6,9 +6,9 @@
 #include "slowed_gpu.h"
 
 #include <solvers/base/errors.h>
-#include <solvers/base/machine_memory.h>
 #include <solvers/base/norms.h>
 #include <solvers/base/stopwatch.h>
+#include <solvers/base/usable_resources.h>
 #include <solvers/device/device.h>
 
 #include <algorithm>
@@ -430,7 +430,7 @@ namespace leopard::studies
     /** 32 million rows with 225 million entries, and what is made of them. */
     bool there_is_room_for_a318()
     {
-      return machine_memory() > 4e10 && static_cast<double>(device::info(0).free_memory) > 1e10;
+      return usable_memory() > 4e10 && static_cast<double>(device::info(0).free_memory) > 1e10;
     }
   } // namespace
 

@@ -8,11 +8,11 @@
 #include <solvers/base/errors.h>
 #include <solvers/base/norms.h>
 #include <solvers/base/stopwatch.h>
+#include <solvers/base/usable_resources.h>
 #include <solvers/block_async/host_scheduler.h>
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 namespace leopard::studies
 {
@@ -92,7 +92,7 @@ namespace leopard::studies
     void add_table(const std::string &title, int n_threads, const std::vector<Imbalance> &rows, Report &report)
     {
       const ImbalanceModel model(n_threads, rows);
-      const int            n_cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+      const int            n_cores = usable_cores();
       Table                table(title,
                   {"busy processes",
                                   "fair slow-down",

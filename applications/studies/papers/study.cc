@@ -4,6 +4,7 @@
 #include <solvers/base/errors.h>
 #include <solvers/base/norms.h>
 #include <solvers/base/stopwatch.h>
+#include <solvers/base/usable_resources.h>
 #include <solvers/device/device.h>
 #include <solvers/matrix/elasticity.h>
 #include <solvers/matrix/generators.h>
@@ -15,7 +16,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <limits>
-#include <thread>
 
 namespace leopard::studies
 {
@@ -340,7 +340,7 @@ namespace leopard::studies
   {
     if (settings.resolved_backend() == Backend::cuda)
       return "backend cuda, " + device::info(0).name;
-    return "backend host, " + std::to_string(settings.threads > 0 ? settings.threads : std::max(1u, std::thread::hardware_concurrency())) +
+    return "backend host, " + std::to_string(settings.threads > 0 ? settings.threads : usable_cores()) +
            " threads at most (a thread needs 2000 rows and 4 blocks)";
   }
 } // namespace leopard::studies

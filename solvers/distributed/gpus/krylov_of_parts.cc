@@ -3,6 +3,7 @@
 
 #include "../../base/errors.h"
 #include "../../base/thread_pool.h"
+#include "../../base/usable_resources.h"
 #include "../../device/device.h"
 #include "../../device/device_vector.h"
 #include "../../exchange/peer_transport.h"
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
-#include <thread>
 #include <utility>
 
 namespace leopard
@@ -177,7 +177,7 @@ namespace leopard
       /** Host threads of a part. */
       static Options of_part(Options options, const PartsOptions &parts)
       {
-        const int n_threads = options.n_threads > 0 ? options.n_threads : static_cast<int>(std::thread::hardware_concurrency());
+        const int n_threads = options.n_threads > 0 ? options.n_threads : usable_cores();
         options.n_threads   = std::max(1, n_threads / parts.n_parts);
         return options;
       }
