@@ -71,9 +71,7 @@ namespace leopard::reaction_diffusion
     {
       if (options.backend == Backend::reference)
         return make_engine(laplacian_of(grid), options, nullptr);
-      require(!grid.is_periodic() || is_exponential(options.stepping.scheme) || (options.backend == Backend::host && slabs == nullptr),
-              "the grid is periodic" + std::string(options.backend == Backend::host ? ", and ranks share it" : " on the backend cuda"),
-              "the scheme ETDRK4, the backend host with one rank, or the grid's rows, laplacian_of()");
+      require(!grid.is_periodic() || slabs == nullptr, "the grid is periodic, and ranks share it", "one rank, or the grid's rows, laplacian_of()");
       if (is_exponential(options.stepping.scheme))
         return options.backend == Backend::host ? make_exponential_host_engine(grid, options) : make_exponential_cuda_engine(grid, options);
       return options.backend == Backend::host ? make_host_engine(grid, options, slabs) : make_cuda_engine(grid, options, slabs);

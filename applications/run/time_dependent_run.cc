@@ -356,17 +356,17 @@ namespace leopard
                                                   linear,
                                                   integrator->next_step_size());
         if (says_it)
-          context.log.line("time loop: fused, " + fused->stepper.description() + (time.exponential() ? "" : asynchronous));
+          context.log.line("time loop: fused, " + fused->stepper.description() + (time.exponential() ? "" : asynchronous) +
+                           (domain.mesh_ranks != nullptr && context.parameters.mesh.is_periodic() ? "; periodic, shared by its rows" : ""));
         context.provenance.json()["linear_solver"] = time.exponential() ? "none" : "sweeps and multigrid of the fused time loop";
         integrator->use_fused_steps(std::move(fused));
       }
 
       FusedSteps::Domain choose_domain(std::string &why_not)
       {
-        const LinearSolverParameters &linear = context.parameters.linear_solver;
-        // GPUs share a grid with two fields; with another number they step by its rows
-        const bool one_rank = Utilities::MPI::n_mpi_processes(context.comm) == 1, on_gpu = linear.backend == "cuda";
-        const bool by_rows = on_gpu && problem.fields().size() != 2 && !one_rank, all_periodic = time.exponential() || (one_rank && !on_gpu);
+        const LinearSolverParameters &linear   = context.parameters.linear_solver;
+        const bool                    one_rank = Utilities::MPI::n_mpi_processes(context.comm) == 1, all_periodic = time.exponential() || one_rank;
+        const bool by_rows = linear.backend == "cuda" && problem.fields().size() != 2 && !one_rank; // GPUs share grids with two fields only
         if constexpr (dim == spacedim)
           if (context.parameters.discretization.finite_differences && !by_rows && problem.has_constant_coefficients() &&
               !problem.has_boundary_values() && (all_periodic || !context.parameters.mesh.is_periodic()))

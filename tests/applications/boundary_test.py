@@ -238,6 +238,8 @@ class PeriodicPatterns(HostProgram):
         fixed = ("Time stepping/Step control=fixed", "Time stepping/Step size=1e-3", "Newton/Relative tolerance=1e-11", "Time stepping/End time=0.02")
         for engine in ("fused", "general"):
             one, *others = (self.run_spots(f"ranks_{n}", *fixed, f"Time stepping/Engine={engine}", ranks=n) for n in (1, 2, 3))
+            for n in (1, 2, 3):
+                self.assertEqual("periodic, shared by its rows" in self.log(f"ranks_{n}"), engine == "fused" and n > 1)
             for other in others:
                 for measure in ("minimum of u", "maximum of u", "mean of v", "total mass of u", "number of spots of u", "dominant wave number of u"):
                     self.assertAlmostEqual(one[measure], other[measure], delta=1e-7 * max(1, abs(one[measure])), msg=(engine, measure))

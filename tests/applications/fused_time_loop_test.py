@@ -321,6 +321,19 @@ end
                          (["Mesh/Cells=32, 1"], "nodes of a mesh"), (["Mesh/Cells=8, 64"], "on 7 grids"), (["Mesh/Cells=80, 4", "Mesh/Upper corner=5, 0.25"], "grids")):
             self.compare([*fixed, *mesh], 1e-7)
             self.assertIn(on, self.log(self.case), mesh)
+            self.assertNotIn("shared by its rows", self.log(self.case))
+
+    @unittest.skipUnless(has_gpu(), "no GPU here")
+    def test_periodic_grids_on_a_gpu(self):
+        fixed = ["Time stepping/Scheme=BDF2", "Mesh/Periodic=x, y", "Time stepping/Engine=fused", *FIXED]
+        for mesh in ([], ["Mesh/Cells=31, 17"], ["Mesh/Cells=80, 4", "Mesh/Upper corner=5, 0.25"]):
+            ends = {}
+            for backend in ("host", "cuda"):
+                said = self.leopard(self.write("case.prm", CASE), f"Linear solver/Backend={backend}", *fixed, *mesh)
+                self.assertEqual("nodes, periodic (never in one cluster)" in said, backend == "cuda", said)
+                ends[backend] = self.measures(self.statistics("case")[1][-1])
+            for name, value in ends["host"].items():
+                self.assertAlmostEqual(ends["cuda"][name], value, delta=1e-7, msg=(name, mesh))
 
     def test_a_pattern_on_finite_elements_takes_the_steps_of_finite_differences(self):
         """The Lengyel-Epstein reaction: the pattern's wavelength is 15 cells, and the inhibitor diffuses 50 times as fast as the activator."""

@@ -127,14 +127,19 @@ namespace leopard::reaction_diffusion
       }
   }
 
-  TEST(PeriodicGrid, StepsAsTheDirectSolver)
+  class PeriodicGridOnBackends : public BackendTest
+  {
+  };
+  INSTANTIATE_TEST_SUITE_P(Backends, PeriodicGridOnBackends, testing::Values(Backend::host, Backend::cuda), backend_name);
+
+  TEST_P(PeriodicGridOnBackends, StepsAsTheDirectSolver)
   {
     for (const NodeGrid &grid : periodic_grids())
       for (const Scheme scheme : multistep_schemes())
         for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
           {
             const double   dt      = std::min(2e-3, 0.5 * grid.spacing[0] * grid.spacing[0]);
-            StepperOptions options = fixed_steps(Backend::host, scheme, dt), oracle = fixed_steps(Backend::reference, scheme, dt);
+            StepperOptions options = fixed_steps(GetParam(), scheme, dt), oracle = fixed_steps(Backend::reference, scheme, dt);
             options.stepping.linear_method = method;
             oracle.stepping.newton_floor   = 1e-14;
             const Vector u                 = periodic_fields(grid);
@@ -145,12 +150,12 @@ namespace leopard::reaction_diffusion
   }
 
   /** Where the numbering begins is of no matter. */
-  TEST(PeriodicGrid, ShiftsWithTheInitialValues)
+  TEST_P(PeriodicGridOnBackends, ShiftsWithTheInitialValues)
   {
     for (const NodeGrid &grid : periodic_grids())
       for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
         {
-          StepperOptions options         = fixed_steps(Backend::host, Scheme::bdf2, 1e-3);
+          StepperOptions options         = fixed_steps(GetParam(), Scheme::bdf2, 1e-3);
           options.stepping.linear_method = method;
           std::array<int, 3> shift       = {};
           for (int d = 0; d < 3; ++d)
@@ -170,13 +175,13 @@ namespace leopard::reaction_diffusion
         }
   }
 
-  TEST(PeriodicGrid, LongStepsTakeAsFewCyclesAsBetweenWalls)
+  TEST_P(PeriodicGridOnBackends, LongStepsTakeAsFewCyclesAsBetweenWalls)
   {
     for (const std::array<int, 3> &n : {std::array<int, 3>{96, 96, 1}, {95, 77, 1}, {20, 20, 24}})
       {
         const auto cycles_a_step = [&](const std::array<bool, 3> &periodic) {
           const NodeGrid grid            = box_grid(n[0], n[1], n[2], periodic);
-          StepperOptions options         = fixed_steps(Backend::host, Scheme::implicit_euler, 5e-3);
+          StepperOptions options         = fixed_steps(GetParam(), Scheme::implicit_euler, 5e-3);
           options.stepping.linear_method = LinearMethod::multigrid;
           Totals totals;
           solution_at(grid, options, periodic_fields(grid), 0.05, &totals);
@@ -199,11 +204,11 @@ namespace leopard::reaction_diffusion
       }
   }
 
-  TEST(PeriodicGrid, MassStays)
+  TEST_P(PeriodicGridOnBackends, MassStays)
   {
     for (const NodeGrid &grid : periodic_grids())
       {
-        StepperOptions options = fixed_steps(Backend::host, Scheme::bdf2, 1e-2);
+        StepperOptions options = fixed_steps(GetParam(), Scheme::bdf2, 1e-2);
         TapeWriter     w(2, {0.});
         w.tape.outputs.assign(6, w.constant(0)); // no reaction
         options.kinetics                  = {"expressions", {}, 1., w.tape};
@@ -221,17 +226,58 @@ namespace leopard::reaction_diffusion
       }
   }
 
-  TEST(PeriodicGrid, SaysWhereItCannotBeStepped)
+  class PeriodicGridOnGpu : public BackendTest
   {
-    try
-      {
-        Stepper(box_grid(8, 8, 1, {true, true, false}), fixed_steps(Backend::cuda, Scheme::implicit_euler, 1e-3));
-        ADD_FAILURE();
-      }
-    catch (const InvalidInput &error)
-      {
-        EXPECT_NE(std::string(error.what()).find("the grid is periodic on the backend cuda\n  expected: the scheme ETDRK4"), std::string::npos)
-          << error.what();
-      }
+  };
+  INSTANTIATE_TEST_SUITE_P(Backends, PeriodicGridOnGpu, testing::Values(Backend::cuda), backend_name);
+
+  /**
+   * Grids that end in a tile of 64 x 32 or 32 x 8 x 8 nodes, or with one, or have one tile only: the host's fields, and
+   * no more iterations than a smoother that knows no order of nodes at the ends explains.
+   */
+  TEST_P(PeriodicGridOnGpu, StepsAsOnTheHost)
+  {
+    for (const NodeGrid &grid : {box_grid(130, 67, 1, {true, true, false}),
+                                 box_grid(128, 64, 1, {true, true, false}),
+                                 box_grid(129, 33, 1, {true, false, false}),
+                                 box_grid(64, 32, 1, {false, true, false}),
+                                 box_grid(3, 40, 1, {true, true, false}),
+                                 box_grid(33, 9, 16, {true, true, true}),
+                                 box_grid(34, 17, 11, {true, false, true}),
+                                 box_grid(20, 20, 9, {false, false, true})})
+      for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
+        {
+          const double h  = std::min({grid.spacing[0], grid.spacing[1], grid.spacing[2]});
+          const double dt = method == LinearMethod::sweeps ? 0.2 * h * h : 5e-3;
+          const Vector u  = periodic_fields(grid);
+          Totals       totals[2];
+          Vector       end[2];
+          for (const bool on_gpu : {false, true})
+            {
+              StepperOptions options         = fixed_steps(on_gpu ? Backend::cuda : Backend::host, Scheme::implicit_euler, dt);
+              options.n_threads              = 1;
+              options.stepping.linear_method = method;
+              end[on_gpu]                    = solution_at(grid, options, u, 5. * dt, &totals[on_gpu]);
+            }
+          SCOPED_TRACE(std::to_string(grid.n[0]) + " x " + std::to_string(grid.n[1]) + " x " + std::to_string(grid.n[2]) + ", " +
+                       (method == LinearMethod::sweeps ? "sweeps" : "multigrid"));
+          EXPECT_LT(largest_difference(end[0], end[1]), 1e-8);
+          EXPECT_LE(totals[1].cycles, 1.3 * totals[0].cycles);
+          EXPECT_LE(totals[1].sweeps, 1.3 * totals[0].sweeps);
+          EXPECT_GT(totals[1].cycles + totals[1].sweeps, 0);
+        }
+  }
+
+  /** They are stepped as grids, by a graph also where walls would have one cluster. */
+  TEST_P(PeriodicGridOnGpu, SaysHowItIsStepped)
+  {
+    StepperOptions options         = fixed_steps(GetParam(), Scheme::implicit_euler, 1e-3);
+    options.stepping.linear_method = LinearMethod::multigrid;
+    const NodeGrid    grid         = box_grid(40, 40, 1, {true, true, false});
+    const std::string cycles       = Stepper(grid, options).description();
+    EXPECT_NE(cycles.find("V-cycles on 5 grids"), std::string::npos) << cycles;
+    options.stepping.linear_method = LinearMethod::sweeps;
+    const std::string sweeps       = Stepper(grid, options).description();
+    EXPECT_NE(sweeps.find("2 tiles of 64 x 32 nodes, periodic (never in one cluster)"), std::string::npos) << sweeps;
   }
 } // namespace leopard::reaction_diffusion

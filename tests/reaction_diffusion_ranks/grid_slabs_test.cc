@@ -316,6 +316,9 @@ namespace leopard::reaction_diffusion
         const auto     slabs =
           std::make_shared<GridSlabs>(grid, my_rank(), n_ranks(), Backend::host, make_transport(MPI_COMM_WORLD, Backend::host, false, 100));
         EXPECT_THROW(Stepper(grid, fixed_steps(Backend::reference, Scheme::bdf2, 1e-3), slabs), InvalidInput);
+        NodeGrid periodic    = grid;
+        periodic.periodic[0] = true;
+        EXPECT_THROW(Stepper(periodic, fixed_steps(Backend::host, Scheme::bdf2, 1e-3), slabs), InvalidInput);
       }
   }
 

@@ -44,7 +44,7 @@ namespace leopard::reaction_diffusion
       correction                     = device::Array<float2>(padded_nodes + 2 * margin);
       constant                       = device::Array<float2>(padded_nodes);
       matrix                         = device::Array<float4>(padded_nodes);
-      // padding is zero and stays zero
+      // padding is zero and stays zero; but that of corrections of periodic grids
       LEOPARD_CHECK(cudaMemset(correction.data(), 0, correction.size() * sizeof(float2)));
       LEOPARD_CHECK(cudaMemset(constant.data(), 0, padded_nodes * sizeof(float2)));
       LEOPARD_CHECK(cudaMemset(matrix.data(), 0, padded_nodes * sizeof(float4)));
@@ -73,7 +73,11 @@ namespace leopard::reaction_diffusion
     std::size_t n_values() const { return 2 * view.stride; }
     std::size_t first_value() const { return view.ghosts; }
     std::size_t n_levels() const { return multigrid->n_grids(); }
-    std::string blocks() const { return std::to_string(n_tiles()) + " tiles of " + (flat ? "64 x 32" : "32 x 8 x 8") + " nodes"; }
+    std::string blocks() const
+    {
+      return std::to_string(n_tiles()) + " tiles of " + (flat ? "64 x 32" : "32 x 8 x 8") + " nodes" +
+             (own_grid.is_periodic() ? ", periodic (never in one cluster)" : "");
+    }
 
     /** @return whether the cycles are others than before. */
     bool set_values(double *values, const double *u)
@@ -155,9 +159,15 @@ namespace leopard::reaction_diffusion
       int *tiles[3] = {&view.tiles_x, &view.tiles_y, &view.tiles_z};
       for (int d = 0; d < 3; ++d)
         {
-          view.n[d]      = own_grid.n[d];
-          view.first[d]  = 0;
-          view.end[d]    = own_grid.n[d];
+          view.n[d]     = own_grid.n[d];
+          view.first[d] = 0;
+          view.end[d]   = own_grid.n[d];
+          if (own_grid.periodic[d])
+            {
+              view.period[d] = own_grid.n[d];
+              --view.first[d];
+              ++view.end[d];
+            }
           view.weight[d] = own_grid.n[d] > 1 ? 1. / (own_grid.spacing[d] * own_grid.spacing[d]) : 0.;
           *tiles[d]      = (own_grid.n[d] + tile[d] - 1) / tile[d];
         }

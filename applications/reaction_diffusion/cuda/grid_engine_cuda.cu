@@ -34,8 +34,8 @@ namespace leopard::reaction_diffusion
     return with_two_species(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {
       using Kinetics                = std::decay_t<decltype(kinetics)>;
       const ClusterShape shape      = ClusterEngine<Kinetics>::shape_for(grid, options.n_beside);
-      const bool         long_steps = may_be_long(grid, options); // the cluster has sweeps only, no noise and a few slots
-      if (!options.persistent || slabs != nullptr || shape.n_blocks == 0 || long_steps || options.noise.acts() ||
+      const bool         long_steps = may_be_long(grid, options); // the cluster has sweeps only, walls, no noise and a few slots
+      if (!options.persistent || slabs != nullptr || shape.n_blocks == 0 || long_steps || grid.is_periodic() || options.noise.acts() ||
           levels_kept(options.stepping.scheme) >= cluster_slots)
         return std::make_unique<GraphEngine<Kinetics, DeviceGrid>>(grid, options, kinetics, long_steps, slabs);
       return std::make_unique<ClusterEngine<Kinetics>>(grid, options, kinetics, shape);

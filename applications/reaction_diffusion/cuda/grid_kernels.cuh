@@ -28,10 +28,20 @@ namespace leopard::reaction_diffusion
     double    *spare;                 ///< what the update of slot(-1) is written to; then the two change places; null: it is updated in place
   };
 
+  /**
+   * The place in a direction with n nodes that `place` stands for, which may be one before the first or behind the
+   * last: at the other end where the direction is periodic. @param period n where it is, else 0: the place stays.
+   */
+  __device__ inline int around(int place, int n, int period)
+  {
+    return place < 0 ? place + period : place < n ? place : place - period;
+  }
+
   struct GridView
   {
     int         n[3];               ///< the rank's nodes
-    int         first[3], end[3];   ///< with those of the neighbours: -1 instead of 0, and n + 1 instead of n, where there is a rank beside it
+    int         first[3], end[3];   ///< with those beyond: -1 instead of 0, and n + 1 instead of n, where there is a rank beside it or it is periodic
+    int         period[3];          ///< see around()
     long        stride;             ///< from one field to the next in the slots
     long        ghosts;             ///< values of a neighbour's plane in the slots; 0: there are no other ranks
     int         padded_x, padded_y; ///< nodes a line and lines a plane of d, constant and matrix
@@ -47,6 +57,17 @@ namespace leopard::reaction_diffusion
     GraphState *state;
 
     __device__ int padded(int x, int y, int z) const { return (z * padded_y + y) * padded_x + x; }
+    __device__ int padded_around(int x, int y, int z) const
+    {
+      return padded(around(x, n[0], period[0]), around(y, n[1], period[1]), around(z, n[2], period[2]));
+    }
+    /** With the places beyond. */
+    __device__ bool has(int x, int y, int z) const
+    {
+      return x >= first[0] && x < end[0] && y >= first[1] && y < end[1] && z >= first[2] && z < end[2];
+    }
+    /** Whether a periodic direction ends within a tile of this size that begins at `begin`. */
+    __device__ bool closes_within(int direction, int begin, int size) const { return period[direction] > 0 && begin + size > n[direction]; }
   };
 
   constexpr int grid_threads = 256;
@@ -136,8 +157,9 @@ namespace leopard::reaction_diffusion
             node_weight *= first || last ? 0.5 : 1.;
             for (int side = -1; side <= 1; side += 2)
               {
-                const int     to = (side < 0 ? first : last) ? -side : side; // mirrored at the boundary
-                const double2 u  = values.at(x + (direction == 0 ? to : 0), y + (direction == 1 ? to : 0), z + (direction == 2 ? to : 0));
+                const int     mirrored = (side < 0 ? first : last) ? -side : side; // at the boundary
+                const int     to       = around(place[direction] + mirrored, v.n[direction], v.period[direction]);
+                const double2 u        = values.at(direction == 0 ? to : x, direction == 1 ? to : y, direction == 2 ? to : z);
                 laplace[0] += w * (u.x - here.x);
                 laplace[1] += w * (u.y - here.y);
               }
@@ -235,10 +257,32 @@ namespace leopard::reaction_diffusion
             x           = k % (Tile::n_x * Tile::n_y) % Tile::n_x;
             y           = k % (Tile::n_x * Tile::n_y) / Tile::n_x;
           }
-        const int  gx = x0 + x, gy = y0 + y, gz = z0 + z;
-        const bool exists = gx >= v.first[0] && gx < v.end[0] && gy >= v.first[1] && gy < v.end[1] && gz >= v.first[2] && gz < v.end[2];
-        const int  pair   = x < 0 ? -1 : x / 2;
-        shared[((x + y + z) & 1) * Tile::cells + Tile::cell(pair, y, z)] = exists ? load_newest(v.d + v.padded(gx, gy, gz)) : make_float2(0.f, 0.f);
+        const int gx = x0 + x, gy = y0 + y, gz = z0 + z, pair = x < 0 ? -1 : x / 2;
+        shared[((x + y + z) & 1) * Tile::cells + Tile::cell(pair, y, z)] =
+          v.has(gx, gy, gz) ? load_newest(v.d + v.padded_around(gx, gy, gz)) : make_float2(0.f, 0.f);
+      }
+  }
+
+  /**
+   * Of a tile in which a periodic direction ends: the padding behind its last nodes takes the newest values of the
+   * first ones, and keeps them, as `constant`, through the sweeps.
+   */
+  template <typename Tile>
+  __device__ void load_other_end(const GridView &v, float2 *shared, float2 (&constant)[Tile::pairs_a_thread][2], int x0, int y0, int z0)
+  {
+#pragma unroll
+    for (int k = 0; k < Tile::pairs_a_thread; ++k)
+      {
+        const int q = threadIdx.x + k * grid_threads, pair = q % Tile::n_pairs, y = q / Tile::n_pairs % Tile::n_y,
+                  z = q / (Tile::n_pairs * Tile::n_y);
+#pragma unroll
+        for (int colour = 0; colour < 2; ++colour)
+          {
+            const int  gx = x0 + 2 * pair + ((colour + y + z) & 1), gy = y0 + y, gz = z0 + z;
+            const bool is_node = gx < v.n[0] && gy < v.n[1] && gz < v.n[2];
+            if (!is_node && v.has(gx, gy, gz))
+              shared[colour * Tile::cells + Tile::cell(pair, y, z)] = constant[k][colour] = load_newest(v.d + v.padded_around(gx, gy, gz));
+          }
       }
   }
 
@@ -351,7 +395,11 @@ namespace leopard::reaction_diffusion
       for (int m = threadIdx.x; m < 2 * Tile::cells; m += grid_threads)
         shared[m] = make_float2(0.f, 0.f);
     else
-      load_margin<Tile>(v, shared, x0, y0, z0);
+      {
+        load_margin<Tile>(v, shared, x0, y0, z0);
+        if (v.closes_within(0, x0, Tile::n_x) || v.closes_within(1, y0, Tile::n_y) || v.closes_within(2, z0, Tile::n_z))
+          load_other_end<Tile>(v, shared, constant, x0, y0, z0);
+      }
     __syncthreads();
 
     const bool inside = x0 > v.first[0] && y0 > v.first[1] && (flat || z0 > v.first[2]) && x0 + Tile::n_x < v.end[0] && y0 + Tile::n_y < v.end[1] &&

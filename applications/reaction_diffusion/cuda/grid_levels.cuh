@@ -22,12 +22,19 @@ namespace leopard::reaction_diffusion
   {
     int      n[3];        ///< shared grids: the rank's nodes
     int      first[3];    ///< the place of the first of them in the grid of all ranks
+    int      period[3];   ///< see around()
     int      line, plane; ///< nodes from one line, one plane to the next
     AxisView axis[3];     ///< of the level's nodes, but fine_node and restriction: those of all ranks' nodes of the next coarser grid
     float2  *d, *rhs, *residual;
     float4  *reaction; ///< R by rows
 
     __host__ __device__ int n_nodes() const { return n[0] * n[1] * n[2]; }
+    __device__ int around(int direction, int place) const { return leopard::reaction_diffusion::around(place, n[direction], period[direction]); }
+    /**
+     * From a place to those before and behind it, `step` numbers apart; round to the other end of a periodic direction.
+     */
+    __device__ int to_before(int direction, int place, int step) const { return (place > 0 ? -1 : period[direction] - 1) * step; }
+    __device__ int to_behind(int direction, int place, int step) const { return (place + 1 < n[direction] ? 1 : 1 - period[direction]) * step; }
   };
 
   /** A node, and where its values stand in the arrays of its level. */
@@ -71,15 +78,16 @@ namespace leopard::reaction_diffusion
 #pragma unroll
       for (int direction = 0; direction < 3; ++direction)
         {
-          const float lower = v.axis[direction].lower[node.place[direction]], upper = v.axis[direction].upper[node.place[direction]];
+          const int   place = node.place[direction];
+          const float lower = v.axis[direction].lower[place], upper = v.axis[direction].upper[place];
           if (lower != 0.f)
             {
-              const float2 q = p[at - step[direction]];
+              const float2 q = p[at + v.to_before(direction, place, step[direction])];
               sum            = make_float2(sum.x + lower * (q.x - here.x), sum.y + lower * (q.y - here.y));
             }
           if (upper != 0.f)
             {
-              const float2 q = p[at + step[direction]];
+              const float2 q = p[at + v.to_behind(direction, place, step[direction])];
               sum            = make_float2(sum.x + upper * (q.x - here.x), sum.y + upper * (q.y - here.y));
             }
           diagonal += lower + upper;
@@ -115,7 +123,10 @@ namespace leopard::reaction_diffusion
 
   constexpr int level_threads = 128;
 
-  /** Half a sweep: the nodes of a colour, whose neighbours have the other one. */
+  /**
+   * Half a sweep: the nodes of a colour, whose neighbours have the other one; but for those at both ends of a periodic
+   * direction with an odd number of nodes, which read each other's old or new value.
+   */
   template <typename Kinetics>
   __global__ void __launch_bounds__(level_threads)
     relax_colour(const __grid_constant__ LevelView v, const __grid_constant__ NodeSystem<Kinetics> system, const GraphState *state, int colour)
@@ -166,7 +177,7 @@ namespace leopard::reaction_diffusion
           for (int kx = 0; kx < 3; ++kx)
             if (const float wx = fine.axis[0].restriction[3 * of_all[0] + kx]; wx != 0.f)
               {
-                const float2 value = f(place[0] + kx - 1, place[1] + ky - 1, place[2] + kz - 1);
+                const float2 value = f(fine.around(0, place[0] + kx - 1), fine.around(1, place[1] + ky - 1), fine.around(2, place[2] + kz - 1));
                 sum                = make_float2(sum.x + w * wx * value.x, sum.y + w * wx * value.y);
               }
         }
@@ -201,13 +212,15 @@ namespace leopard::reaction_diffusion
     if (t >= fine.n_nodes())
       return;
     const Node node(fine, t);
-    int        begin = 0;
+    int        begin = 0, to_next[3];
     float      w[3];
     const int  step[] = {1, coarse.line, coarse.plane};
     for (int direction = 0; direction < 3; ++direction)
       {
-        w[direction] = fine.axis[direction].interpolation[node.place[direction]];
-        begin += (fine.axis[direction].coarse_node[node.place[direction]] - coarse.first[direction]) * step[direction];
+        const int place    = fine.axis[direction].coarse_node[node.place[direction]] - coarse.first[direction];
+        w[direction]       = fine.axis[direction].interpolation[node.place[direction]];
+        to_next[direction] = coarse.to_behind(direction, place, step[direction]);
+        begin += place * step[direction];
       }
     float2 sum = fine.d[node.at];
     for (int corner = 0; corner < 8; ++corner)
@@ -218,7 +231,7 @@ namespace leopard::reaction_diffusion
           {
             const bool next = (corner >> direction & 1) != 0;
             weight *= next ? 1.f - w[direction] : w[direction];
-            at += next ? step[direction] : 0;
+            at += next ? to_next[direction] : 0;
           }
         if (weight == 0.f)
           continue;
@@ -252,7 +265,7 @@ namespace leopard::reaction_diffusion
           {
             const int of_all = node.place[direction] + coarse.first[direction];
             w *= fine.axis[direction].restriction[3 * of_all + step[direction]];
-            place[direction] = fine.axis[direction].fine_node[of_all] - fine.first[direction] + step[direction] - 1;
+            place[direction] = fine.around(direction, fine.axis[direction].fine_node[of_all] - fine.first[direction] + step[direction] - 1);
             is_own           = is_own && place[direction] >= 0 && place[direction] < fine.n[direction];
           }
         if (w == 0.f || !is_own)

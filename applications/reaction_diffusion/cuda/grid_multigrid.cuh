@@ -178,15 +178,16 @@ namespace leopard::reaction_diffusion
         };
         for (int direction = 0; direction < 3; ++direction)
           {
-            const Axis &axis  = grid.axis[direction];
-            AxisView   &to    = view.axis[direction];
-            view.n[direction] = grid.n[direction];
-            to.lower          = advance(number, axis.lower.size());
-            to.upper          = advance(number, axis.upper.size());
-            to.interpolation  = advance(number, axis.interpolation.size());
-            to.restriction    = advance(number, axis.restriction.size());
-            to.coarse_node    = advance(node, axis.coarse_node.size());
-            to.fine_node      = advance(node, axis.fine_node.size());
+            const Axis &axis       = grid.axis[direction];
+            AxisView   &to         = view.axis[direction];
+            view.n[direction]      = grid.n[direction];
+            view.period[direction] = axis.periodic ? grid.n[direction] : 0;
+            to.lower               = advance(number, axis.lower.size());
+            to.upper               = advance(number, axis.upper.size());
+            to.interpolation       = advance(number, axis.interpolation.size());
+            to.restriction         = advance(number, axis.restriction.size());
+            to.coarse_node         = advance(node, axis.coarse_node.size());
+            to.fine_node           = advance(node, axis.fine_node.size());
           }
         const std::size_t stride = n + 2 * margin;
         pairs                    = device::Array<float2>(3 * stride);

@@ -15,7 +15,7 @@ namespace leopard::reaction_diffusion
   {
     std::array<int, 3>    n        = {2, 2, 1};    ///< nodes in x, y, z
     std::array<double, 3> spacing  = {1., 1., 1.}; ///< between them, dimensionless
-    std::array<bool, 3>   periodic = {};           ///< on GPUs and several ranks of exponential steps only
+    std::array<bool, 3>   periodic = {};           ///< which directions; ranks do not share a grid that has one
 
     bool is_periodic() const { return periodic[0] || periodic[1] || periodic[2]; }
     long n_nodes() const { return static_cast<long>(n[0]) * n[1] * n[2]; }
