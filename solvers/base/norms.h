@@ -58,7 +58,16 @@ namespace leopard
     }
 
     /** The numbers that another one has got. */
-    void add(const SafeNorm &other) { add(other.value()); }
+    void add(const SafeNorm &other)
+    {
+      const double common = std::max(largest, other.largest);
+      const auto   part   = [common](const SafeNorm &of) {
+        const double ratio = of.largest / common;
+        return of.largest > 0. ? of.sum * ratio * ratio : of.sum; // zero, or no number
+      };
+      sum     = part(*this) + part(other);
+      largest = common;
+    }
 
     double value() const { return largest * std::sqrt(sum); }
 

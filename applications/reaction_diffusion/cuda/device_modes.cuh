@@ -84,7 +84,7 @@ namespace leopard::reaction_diffusion
 
     void multiply(int d, const double *matrix, const double *f, double *result) const
     {
-      const auto     *gemm   = BlasLibrary::get().multiply;
+      const auto      gemm   = BlasLibrary::get().multiply;
       const auto      handle = BlasHandle::get();
       const double    one = 1., zero = 0.;
       const long long h = grid.half[d], square = h * h, length = grid.length(d), n_lines = n_fields * grid.size() / length;
