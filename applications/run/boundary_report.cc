@@ -7,6 +7,7 @@
 
 #include <applications/base/log.h>
 #include <applications/discretization/mesh.h>
+#include <applications/discretization/mesh_gaps.h>
 #include <applications/problems/problem.h>
 
 #include <nlohmann/json.hpp>
@@ -72,6 +73,9 @@ namespace leopard
     const bool                         from_file = mesh.domain == "file" || mesh.domain == "surface file";
     const std::set<types::boundary_id> ids       = boundary_ids(discretization.triangulation);
     const auto                         fields    = problem.fields();
+    if (from_file)
+      if (const std::string text = gaps_of(discretization.triangulation); !text.empty())
+        context.log.warning(text);
     if (!context.beginning.checkpoint)
       if (const std::string text = boundary_contradiction(discretization, mesh, problem, end_time); !text.empty())
         context.log.warning(text);

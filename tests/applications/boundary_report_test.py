@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the log says of the boundary: conditions by id, ids for which nothing is given, and sides in no physical group."""
+"""What the log says of the boundary: conditions by id, ids for which nothing is given, sides in no physical group, and gaps in meshes from files."""
 from mesh_file_test import SQUARE, msh
 from program import Program
 
@@ -7,6 +7,10 @@ LAPLACE = "set Problem = laplace\nsubsection Laplace\n set Source = 1\nend\nsubs
 TURING = ("set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Steady state = none\n set Species = u, v\n set Reaction u = -u\n set Reaction v = -v\n"
           " set Diffusion u = 1\n set Diffusion v = 1\nend\nsubsection Mesh\n set Global refinements = 2\nend\n"
           "subsection Time stepping\n set Step control = fixed\n set Step size = 0.01\n set End time = 0.01\nend\n")
+# two unit squares side by side; the second has nodes 5 and 8 of its own where 2 and 3 are, or node 8 only, or stands elsewhere
+SQUARES = ["3 2 1 1 1 2 3 4", "3 2 1 1 5 6 7 8"]
+APART, CRACK = [*SQUARE, (1, 0, 0), (2, 0, 0), (2, 1, 0), (1, 1, 0)], [*SQUARE, (2, 0, 0), (2, 1, 0), (1 + 1e-14, 1, 0)]
+GAP = ["3 2 1 1 1 2 3 4", "3 2 1 1 2 5 6 7"]
 
 
 class BoundaryReports(Program):
@@ -47,3 +51,19 @@ class BoundaryReports(Program):
         self.assertNotIn("warning", self.from_file(SQUARE, elements, "Laplace/Boundary values=7: 0", "Laplace/Boundary fluxes=0: 0"))
         said = self.from_file(SQUARE, elements, "Turing/Boundary values u=7: 0", text=TURING)
         self.assertEqual(said.count("are in no physical group"), 1, said)
+
+    def described(self):
+        return self.leopard("--describe-mesh", options=("given.msh",))
+
+    def test_gaps_in_meshes(self):
+        """They are solved with an insulating crack inside."""
+        for nodes, elements, says in ((APART, SQUARES, "2 parts that do not touch, and 2 nodes at its boundary that stand at the place of another one, for example at (1, 0): "),
+                                      (CRACK, GAP, "the mesh has 1 node at its boundary that stands at the place of another one, for example at (1, 1): "),
+                                      ([*SQUARE, *((x + 3, y, z) for x, y, z in SQUARE)], SQUARES, "the mesh has 2 parts that do not touch: ")):
+            said = self.from_file(nodes, elements)
+            self.assertIn("warning: ", said)
+            for text in (said, self.described()):
+                self.assertIn(says, text)
+                self.assertIn("Coherence", text)
+        self.assertNotIn("warning", self.from_file([*SQUARE, (2, 0, 0), (2, 1, 0)], ["3 2 1 1 1 2 3 4", "3 2 1 1 2 5 6 3"]))
+        self.assertNotIn("warning", self.described())
