@@ -53,6 +53,16 @@ namespace
     std::_Exit(1);
   }
 
+  /** Writes to standard output at once. @return whether that took it; if not, a line on standard error says why. */
+  bool say(const std::string &text)
+  {
+    std::cout << text << std::flush;
+    if (!std::cout)
+      std::cerr << "leopard: standard output cannot be written (" << std::strerror(errno)
+                << "); expected: standard output that is open, and room on its device" << std::endl;
+    return static_cast<bool>(std::cout);
+  }
+
   /** What the command line asks for, or what is to be said and the exit code. Starts nothing: no MPI is needed. */
   struct CommandLine
   {
@@ -103,10 +113,11 @@ namespace
         }
     }
 
-    void speak() const
+    /** @return the exit code. */
+    int speak() const
     {
-      std::cout << said.str() << std::flush;
       std::cerr << complaint.str() << std::flush;
+      return say(said.str()) ? exit_code : 1;
     }
 
     Arguments          arguments;
@@ -159,8 +170,8 @@ namespace
         {
           request.file           = file;
           const std::string text = validate(request, comm);
-          if (speaks)
-            std::cout << text << std::endl;
+          if (speaks && std::cout && !say(text + "\n")) // one line of complaint for all files
+            code = 1;
         }
       catch (const std::exception &error)
         {
@@ -176,10 +187,7 @@ int main(int argc, char **argv)
   if (!started_by_mpi())
     {
       if (command_line.exit_code >= 0)
-        {
-          command_line.speak();
-          return command_line.exit_code;
-        }
+        return command_line.speak();
       ask_for_no_network();
     }
   const Arguments       &arguments = command_line.arguments;
@@ -191,9 +199,7 @@ int main(int argc, char **argv)
   const bool                               speaks = dealii::Utilities::MPI::this_mpi_process(comm) == 0;
   if (command_line.exit_code >= 0)
     {
-      if (speaks)
-        command_line.speak();
-      return command_line.exit_code;
+      return speaks ? command_line.speak() : command_line.exit_code;
     }
   std::signal(SIGXFSZ, SIG_IGN); // a write beyond the limit on files (ulimit -f) fails and says why
   sc_set_abort_handler(end_after_abort);
@@ -203,9 +209,7 @@ int main(int argc, char **argv)
       if (!arguments.mesh.empty())
         {
           const std::string description = describe_mesh(arguments.mesh, arguments.overrides, comm);
-          if (speaks)
-            std::cout << description;
-          return 0;
+          return !speaks || say(description) ? 0 : 1;
         }
       if (!arguments.print_parameters.empty())
         {
@@ -217,9 +221,7 @@ int main(int argc, char **argv)
           else
             for (const std::string &file : arguments.files)
               text += Parameters(file, arguments.overrides, comm).all_entries;
-          if (speaks)
-            std::cout << text;
-          return 0;
+          return !speaks || say(text) ? 0 : 1;
         }
       const OpenMode mode = arguments.overwrite ? OpenMode::overwrite : arguments.resume ? OpenMode::resume : OpenMode::fresh;
       RunRequest     request{arguments.files.front(), arguments.overrides, mode, "", {check_smoother_study, run_smoother_study}};

@@ -26,8 +26,10 @@ namespace leopard
       if (code == EFBIG)
         throw std::runtime_error("the file '" + path + "' is larger than files may be here: " + needs + why +
                                  "\n  expected: a larger limit of files (ulimit -f), or a file system for such files" + end);
-      throw std::runtime_error("no room on the disk for the file '" + path + "': " + needs + ", " +
-                               std::to_string(std::filesystem::space(folder, ignored).available) + " are free" + why +
+      // what the file had taken is free again: more than it needs would be no reason
+      const auto        free = std::filesystem::space(folder, ignored).available;
+      const std::string less = free < n_bytes ? ", " + std::to_string(free) + " are free" : "";
+      throw std::runtime_error("no room on the disk for the file '" + path + "': " + needs + less + why +
                                "\n  expected: more room, or another 'Run/Directory'" + end);
     }
   } // namespace

@@ -18,8 +18,8 @@ namespace leopard
 
   /**
    * From now on SIGTERM, SIGINT, SIGUSR1, which a batch system may send before the time is over, and SIGHUP, which
-   * comes when the terminal is closed, ask the run to stop with a checkpoint; the same one once more ends the program at
-   * once, but for SIGHUP, of which a terminal brings several. SIGHUP stays ignored where it is, as under nohup.
+   * comes when the terminal is closed, ask the run to stop with a checkpoint; the same one once more ends the program
+   * at once, but for SIGHUP, of which a terminal brings several. SIGHUP stays ignored where it is, as under nohup.
    */
   void install_stop_signal_handlers();
 

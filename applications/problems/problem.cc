@@ -142,7 +142,9 @@ namespace leopard
                         "; * stands for all ids that neither this entry nor '" + fluxes +
                         "' names. automatic: the values of the exact solution, and '*: 0' if "
                         "there is none." +
-                        (time_dependent() ? " Empty: none, nothing flows through the boundary." : "") + " Dimensionless.");
+                        (time_dependent() ? " Empty: none, nothing flows through the boundary." : "") +
+                        " Through ids for which neither entry gives something nothing flows (zero flux), as the log says; ids of a mesh: leopard "
+                        "--describe-mesh. Dimensionless.");
     prm.declare_entry(fluxes,
                       "",
                       Anything(),

@@ -7,6 +7,7 @@
 #include <applications/base/log.h>
 #include <applications/discretization/gmsh_file.h>
 #include <applications/discretization/mesh.h>
+#include <applications/discretization/mesh_gaps.h>
 #include <applications/discretization/periodic_boundary.h>
 #include <solvers/base/errors.h>
 
@@ -168,6 +169,8 @@ namespace leopard
           format("\n  'Mesh/Global refinements' = %u makes %.0f cells of it",
                  parameters.global_refinements,
                  std::ldexp(static_cast<double>(triangulation->n_global_active_cells()), static_cast<int>(dim * parameters.global_refinements)));
+      if (const std::string gaps = gaps_of(*triangulation); !gaps.empty())
+        text += "\n  warning: " + gaps;
       return text + "\n" + possible(simplices, dim != spacedim, parameters.is_uniform()) + "\n";
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "boundary_check.h"
+#include "boundary_report.h"
 #include "checkpoint.h"
 #include "initial_values.h"
 #include "provenance.h"
@@ -224,9 +224,8 @@ namespace leopard
       {
         discretization.refine_coarse_mesh(parameters.mesh.global_refinements);
         set_initial_values(context, discretization, u);
-        if (const std::string text = boundary_contradiction(discretization, parameters.mesh, problem); !text.empty())
-          context.log.warning(text);
       }
+    report_boundary(context, discretization);
 
     for (unsigned int cycle = first_cycle; cycle < n_cycles; ++cycle)
       {

@@ -24,7 +24,7 @@ namespace leopard
                                         "Newton residual (l2 norm)",
                                         "local error over tolerance (0: not estimated)",
                                         "rate of change, RMS of du/dt (dimensionless)",
-                                        "wall-clock time since the start of the program (s)"};
+                                        "wall-clock time since the run was started or resumed (s)"};
     columns.insert(columns.end(), measures.begin(), measures.end());
     for (const std::string &field : fields)
       columns.push_back("mass balance of " + field + ": change in the step less integrated reaction (dimensionless)");

@@ -25,7 +25,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <stdexcept>
 
@@ -431,9 +433,6 @@ namespace leopard
         SweepTable(directory, parameters.sweep.axes, runs).write();
         delete_claims(directory, runs);
       });
-      log.line(status + "; " + directory.path("sweep.txt") + " compares the runs; pictures: scripts/contact_sheet " + directory.path() +
-               (status == "finished" ? "" : "; go on with --resume"));
-      log.check();
       std::size_t n_failures = 0;
       for (const auto &of_rank : dealii::Utilities::MPI::all_gather(comm, sweep.failures()))
         for (const std::string &failure : of_rank)
@@ -441,6 +440,10 @@ namespace leopard
             failures += "\n  " + failure;
             ++n_failures;
           }
+      // a log that ends with "finished" would look like success
+      log.line((status == "finished" && n_failures > 0 ? "ended" : status) + "; " + directory.path("sweep.txt") +
+               " compares the runs; pictures: scripts/contact_sheet " + directory.path() + (status == "finished" ? "" : "; go on with --resume"));
+      log.check();
       if (n_failures > 0)
         failures =
           format("%zu of %zu runs of the sweep failed:", n_failures, runs.size()) + failures + "\n  --resume repeats these and keeps the others";

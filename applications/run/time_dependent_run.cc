@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "boundary_check.h"
+#include "boundary_report.h"
 #include "checkpoint.h"
 #include "choices.h"
 #include "initial_values.h"
@@ -77,10 +77,9 @@ namespace leopard
             if (const std::string text = discretization.against_boundary_values(u); !text.empty() && is_first)
               context.log.line("initial values at the boundary are not those prescribed there, which hold: most of all " + text);
             discretization.distribute_constraints(u);
-            if (is_first)
-              if (const std::string text = boundary_contradiction(discretization, context.parameters.mesh, problem, time.end_time); !text.empty())
-                context.log.warning(text);
           }
+        if (is_first)
+          report_boundary(context, discretization, time.end_time);
         discretization.assemble(system, 0.);
         implicit =
           std::make_unique<ImplicitSystem>(system, problem, time.explicit_reaction() ? ReactionTreatment::explicit_ : ReactionTreatment::implicit);

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -241,6 +242,8 @@ class FullDisks(Program):
         result = subprocess.run(self.command(TINY, *settings, ranks=ranks), cwd=self.folder, capture_output=True, text=True, timeout=1200, check=False)
         self.assertEqual(result.returncode, 1, f"{kilobytes} kB: {result.stderr}")
         self.assertIn("no room on the disk", result.stderr)
+        for needed, free in re.findall(r"it needs (\d+) bytes, (\d+) are free", result.stderr):
+            self.assertLess(int(free), int(needed), "is no reason")
         self.assertEqual(result.stderr.count("leopard: "), 1)
         self.assertNotIn("Signal", result.stderr)
         self.assertEqual(list(disk.rglob(".leopard-*")), [])

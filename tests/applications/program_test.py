@@ -344,6 +344,14 @@ class CommandLine(Program):
             result = subprocess.run([LEOPARD, option], capture_output=True, text=True, check=True)
             self.assertIn(text, result.stdout)
 
+    def test_a_full_device_is_an_error(self):
+        """What was to be printed is lost: '--print-parameters=markdown > FILE' on a full disk leaves an empty file."""
+        for options in (["--help"], ["--print-parameters"], ["--print-parameters=markdown"], [TINY, "--validate"], ["--validate", TINY, TINY], ["--describe-mesh", TINY]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                result = subprocess.run([LEOPARD, *map(str, options)], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+            self.assertEqual(result.returncode, 1, options)
+            self.assertRegex(result.stderr, r"\Aleopard: standard output cannot be written \(No space left on device\).*\n\Z", options)
+
     def test_help_of_scripts_run_builds_nothing(self):
         script = self.folder / "run"  # without the scripts that install and build
         script.write_bytes((ROOT / "scripts/run").read_bytes())

@@ -217,6 +217,7 @@ class Sweeps(Program):
             error = self.leopard(TINY, *settings, fails=True, ranks=ranks)
             self.assertIn("1 of 2 runs of the sweep failed:\n  Max steps=1: Newton's method does not converge", error)
             self.assertEqual([row["status"] for row in self.table()], ["failed", "finished"])
+            self.assertRegex(self.log("tiny_turing").splitlines()[-1], "^ended; .*compares the runs")  # "finished" would look like success
         error = self.leopard(TINY, *settings, options=["--resume"], fails=True)
         self.assertIn("1 of 2 runs", error)
         self.assertIn("Max steps=20: has finished before", (self.folder / "output/tiny_turing/log.txt").read_text())

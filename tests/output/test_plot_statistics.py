@@ -17,7 +17,7 @@ except ImportError as error:
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "plot_statistics"
 COLUMNS = ["step", "time (dimensionless)", "step size (dimensionless)", "Newton steps", "linear iterations", "rejected steps", "Newton residual (l2 norm)",
-           "rate of change, RMS of du/dt (dimensionless)", "wall-clock time since the start of the program (s)", "minimum of u (dimensionless)",
+           "rate of change, RMS of du/dt (dimensionless)", "wall-clock time since the run was started or resumed (s)", "minimum of u (dimensionless)",
            "maximum of u (dimensionless)", "mean of u (dimensionless)", "distance to the homogeneous steady state (root mean square, dimensionless)",
            "number of spots of u (connected parts of the mesh where it is above 1)", "dominant wave number of u (strongest shell, dimensionless)",
            "mass balance of u: change in the step less integrated reaction (dimensionless)"]

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace dealii
+{
+  template <int dim, int spacedim>
+  class Triangulation;
+}
+
+namespace leopard
+{
+  /**
+   * Where a coarse mesh does not hang together although it may look so, and what to do in Gmsh: vertices at the
+   * boundary that stand at the place of another one (to 1e-10 of the extents), an example with its coordinates, and
+   * several parts that have no vertex in common. Empty if there is neither. Local: every rank knows the coarse mesh.
+   * Sorts the vertices at the boundary; refined cells are not looked at.
+   */
+  template <int dim, int spacedim>
+  std::string gaps_of(const dealii::Triangulation<dim, spacedim> &triangulation);
+} // namespace leopard
