@@ -50,6 +50,14 @@ class Signals(Program):
         for method, preconditioner in (("jacobi", "none"), ("async", "none"), ("cg", "none"), ("gmres", "jacobi")):
             self.stop(LAPLACE, *NEVER, f"Linear solver/Method={method}", f"Linear solver/Preconditioner={preconditioner}", after="cycle 0", number=signal.SIGINT)
 
+    # fails if neither a signal nor the wall time is looked at while the fields of one step are written
+    def test_outputs_of_one_step(self):
+        often = ["Output/Interval=1e-9", "Time stepping/Step control=error-controlled", "Time stepping/Scheme=BDF2"]
+        said = self.stop(TINY, *often, after="time loop", pause=3)
+        self.assertIn("asks for fields at", said)
+        said = self.leopard(TINY, *often, "Run/Wall time=0.03")
+        self.assertIn("stopped while fields of one step were written", said)
+
     def test_study_of_smoothers(self):
         """In the middle of the repetitions of one row, which is left out; or, where the machine is busy, before them."""
         settings = ["Study=smoothers", "Smoother study/Repetitions=10000", "Smoother study/Smoothers=damped-jacobi", "Mesh/Global refinements=6", "Laplace/Exact solution=", "Verification/Refinements=0"]

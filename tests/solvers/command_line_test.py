@@ -85,8 +85,10 @@ class Program(unittest.TestCase):
         self.assertLess(times[0], times[-1])
 
     def run_it(self, *options, code=0):
-        """Standard output, or if it is to fail standard output and error."""
+        """Standard output, or if it is to fail standard output and error; of code None standard output in any case."""
         result = started.run([LEOPARD_SOLVE, *options], self.folder)
+        if code is None:
+            return result.stdout
         self.assertEqual(result.returncode, code, result.stdout[-3000:] + result.stderr)
         if code == 0:
             self.assertEqual(result.stderr, "")
@@ -1321,6 +1323,33 @@ class Rough(Program):
         self.assertIn("warning     the matrix is not symmetric, as CG needs it", said)
         self.assertNotIn("as CG needs it", self.run_it("flow.mtx", "--method", "gmres"))
 
+    # fails if factors that find the matrix singular are the end, or if cg with jacobi is advised, which a zero diagonal forbids
+    def test_singular_with_a_zero_on_the_diagonal(self):
+        entries = {(i, (i + 1) % 12): 1. + i % 3 for i in range(12)}
+        entries.update({(i, i): 3. for i in range(1, 12)})
+        for j in range(12):  # row 11 is twice row 5
+            entries.pop((11, j), None)
+            if (5, j) in entries:
+                entries[11, j] = 2. * entries[5, j]
+        self.matrix("zero.mtx", entries, 12)
+        self.vector("b.mtx", multiply(entries, [1. + 0.1 * i for i in range(12)]))
+        self.run_it("zero.mtx", "--rhs", "b.mtx", "--solution", "x.mtx")
+        r = [v - w for v, w in zip(multiply(entries, self.read_vector("x.mtx")), multiply(entries, [1. + 0.1 * i for i in range(12)]))]
+        self.assertLess(norm(r), 1e-8)
+        self.refused("zero.mtx", "--rhs", "b.mtx", "--method", "direct", says=["the matrix is singular", "gmres with the preconditioner none"], code=1)
+
+    # fails if GMRES that gains digit after digit gives way to factors that fill up, or if the time told ignores the limit
+    def test_steady_iterations_go_on_before_costly_factors(self):
+        numbers, n = random.Random(2), 3000
+        entries = {(i, numbers.randrange(n)): 1.22 * numbers.gauss(0., 1.) for i in range(n) for _ in range(4)}
+        for i in range(n):
+            entries[i, i] = entries.get((i, i), 0.) + 2.2
+        self.matrix("graph.mtx", entries, n)
+        said = self.run_it("graph.mtx", "--tolerance", "1e-14", "--max-seconds", "60", code=None)
+        if "iteration limit after 300 iterations" in said:
+            self.assertIn("the same with more iterations, as the residual falls", said)
+        self.assertNotIn("next        direct", said)
+
     def test_singular_up_to_rounding_is_said(self):
         """D L D of a graph's L: "too ill-conditioned for double precision" was all that was said."""
         n, numbers = 40, random.Random(2)
@@ -1815,6 +1844,22 @@ class Failing(Program):
 
 
 class BadInput(Program):
+    # fails if a link is replaced, if a private file becomes one for all, or if what must not be written is replaced
+    def test_files_of_results(self):
+        (self.folder / "target.mtx").write_text("old")
+        (self.folder / "link.mtx").symlink_to("target.mtx")
+        for name in ("link.mtx", "/dev/stdout"):
+            self.refused("A.mtx", "--solution", name, says=[name, "symbolic link", "expected: the name of a file"], code=1)
+        self.assertTrue((self.folder / "link.mtx").is_symlink())
+        self.write("private.mtx", "old")
+        (self.folder / "private.mtx").chmod(0o600)
+        self.run_it("A.mtx", "--solution", "private.mtx")
+        self.assertEqual((self.folder / "private.mtx").stat().st_mode & 0o777, 0o600)
+        self.write("kept.mtx", "old")
+        (self.folder / "kept.mtx").chmod(0o444)
+        if os.geteuid() != 0:  # who may write everything
+            self.refused("A.mtx", "--solution", "kept.mtx", says="kept.mtx", code=1)
+
     def test_several_gpus(self):
         """Each option of several GPUs that does not go with the others, or with this machine."""
         for options, says in ((["--gpus", "0"], "--gpus is 0"), (["--gpus", "65"], "--gpus is 65"), (["--exchange", "amc"], "--exchange is given with no --gpus"),

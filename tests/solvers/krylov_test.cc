@@ -308,6 +308,27 @@ namespace leopard
     EXPECT_EQ(solution.result.n_iterations, 1);
   }
 
+  // fails if a step that adds nothing is counted without its residual
+  TEST(FgmresState, HasAResidualOfEachIteration)
+  {
+    constexpr int       restart = 3;
+    std::vector<double> numbers(FgmresState::n_numbers(restart), 0.), history(2, -1.);
+    FgmresState         state;
+    state.set(KrylovOptions());
+    state.restart = restart;
+    state.use(numbers.data());
+    state.history      = history.data();
+    state.history_size = 2;
+    state.scale        = 4.;
+    state.residual     = 0.5;
+    state.rounding     = 1e-14;
+    state.begin();
+    state.rotate(0., 0.); // A z is zero
+    EXPECT_EQ(state.iteration, 1);
+    EXPECT_EQ(history[0], 2.);
+    EXPECT_EQ(history[1], -1.);
+  }
+
   TEST_P(KrylovBackend, KeepsItsHistory)
   {
     const CrsMatrix<double> A = five_point_matrix(20, 20, 0.);

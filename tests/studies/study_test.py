@@ -247,6 +247,10 @@ with tempfile.TemporaryDirectory() as folder:
     for options in (["--threads", "2"], ["--seed", "3"]):  # with a GPU and without
         result = run("gpus", *options)
         check(result.returncode == 1 and f"{options[0]} is given, and gpus" in result.stderr, f"gpus {options}: {result.stderr}")
+    for command, words, code in ((["nope"], "there is no study 'nope'", 2), (["overlap", "--runs", "-1"], "--runs", 2),
+                                 (["overlap", "--matrix", "q2-0"], "--matrix has 'q2-0'", 1), (["divergence", "--matrix", "none"], "the matrix none is missing", 1)):
+        result = run(*command)
+        check(result.returncode == code and words in result.stderr and len(result.stderr) < 600 and "Figures" not in result.stdout, f"{command}: {result}")
     for backend, words in (("host", "error: --backend is host, and gpus "), ("automatic", "error: no GPU answers, and gpus "), ("cuda", "error: no GPU answers, and gpus ")):
         result = run("gpus", "--backend", backend, "--size", "12", "--seed", "3", "--matrix", "random-60", CUDA_VISIBLE_DEVICES="")
         check(result.returncode == 1 and result.stderr.startswith(words), f"gpus without GPUs, --backend {backend}: {result.returncode}, {result.stderr}")
