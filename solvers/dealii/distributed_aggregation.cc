@@ -135,7 +135,7 @@ namespace leopard
       TentativeProlongation tentative = tentative_prolongation(aggregates.of_row, aggregates.n, own_space, n_threads);
 
       coarse.own = own_range(tentative.prolongation.n_columns, comm);
-      if (coarse.own.n_all() == 0 || 4l * coarse.own.n_all() > 3l * fine.own.n_all()) // more than on one rank, as the edges of ranks cut aggregates
+      if (coarse.own.n_all() == 0 || !is_worth_a_level(coarse.own.n_all(), fine.own.n_all()))
         return false;
 
       fine.prolongation = smoothed_prolongation(aggregates, tentative, fine.own, columns.ghosts, coarse.own, *columns.communication, n_threads, comm);

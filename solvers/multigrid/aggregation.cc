@@ -47,10 +47,11 @@ namespace leopard
     class Couplings
     {
     public:
-      Couplings(const CrsMatrix<double> &A_, int n_threads, const UpdateGhosts &update_ghosts)
+      Couplings(const CrsMatrix<double> &A_, double strength_, int n_threads, const UpdateGhosts &update_ghosts)
         : A(A_)
+        , strength(strength_)
         , sign(diagonal_of(A_))
-        , root(A_.n_columns, 0.)
+        , m(A_.n_columns, 0.)
       {
         parallel_for(*shared_thread_pool(n_threads), A.n_rows, 4096, [&](long begin, long end) {
           for (int i = static_cast<int>(begin); i < end; ++i)
@@ -58,17 +59,30 @@ namespace leopard
               sign[i] = sign[i] < 0. ? 1. : -1.;
               if (!(largest(i) > 0.))
                 sign[i] = 0.;
-              root[i] = std::sqrt(largest(i));
+              m[i] = largest(i);
             }
         });
-        update_ghosts(root);
+        update_ghosts(m);
       }
 
-      /** @param p an entry of row i. */
-      bool is_strong(int i, int p, double strength) const
+      /** Whether no coupling of row i is strong for both of its rows. */
+      bool follows(int i) const
       {
-        // products of roots neither overflow nor vanish where the entries do not
-        return strength == 0. ? A.values[p] != 0. : of(i, p) > strength * (root[i] * root[A.columns[p]]);
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] != i && is_strong(i, p, false))
+            return false;
+        return true;
+      }
+
+      /** @param p an entry of row i. @param follows of that row. */
+      bool is_strong(int i, int p, bool follows) const
+      {
+        if (strength == 0.)
+          return A.values[p] != 0.;
+        if (follows)
+          return of(i, p) > followed * m[i];
+        const double m_j = m[A.columns[p]]; // products of roots neither overflow nor vanish where the entries do not
+        return of(i, p) > strength * std::min(std::max(m[i], m_j), above_mean * (std::sqrt(m[i]) * std::sqrt(m_j)));
       }
 
     private:
@@ -84,25 +98,29 @@ namespace leopard
       }
 
       const CrsMatrix<double> &A;
-      std::vector<double>      sign, root; ///< sign 0: absolute values; sqrt(m_i)
+      const double             strength;
+      std::vector<double>      sign, m; ///< sign 0: absolute values
     };
 
     /**
      * The diagonal and the strong couplings, in A's order; weak ones are added to the diagonal. Without a diagonal
-     * entry there is none.
+     * entry there is none. @param follows receives Aggregates::follows, of nodes.
      */
-    CrsMatrix<double> strong_part(const CrsMatrix<double> &A, double strength, int n_threads, const UpdateGhosts &update_ghosts)
+    CrsMatrix<double>
+    strong_part(const CrsMatrix<double> &A, double strength, int n_threads, const UpdateGhosts &update_ghosts, std::vector<char> &follows)
     {
-      const Couplings couplings(A, n_threads, update_ghosts);
+      const Couplings couplings(A, strength, n_threads, update_ghosts);
+      follows.assign(A.n_rows, 0);
       return rows_in_parts<double>(A.n_rows, A.n_columns, n_threads, [&](int begin, int end, CrsMatrix<double> &result) {
         for (int i = begin; i < end; ++i)
           {
             double weak  = 0.;
             long   place = none; // of the diagonal
+            follows[i]   = couplings.follows(i) ? 1 : 0;
             for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
               {
                 const int j = A.columns[p];
-                if (j != i && !couplings.is_strong(i, p, strength))
+                if (j != i && !couplings.is_strong(i, p, follows[i] != 0))
                   {
                     weak += A.values[p];
                     continue;
@@ -148,8 +166,8 @@ namespace leopard
         }
     }
 
-    /** @param all with ghosts, which are in aggregates of other ranks only. */
-    Aggregates aggregates_of(const CrsMatrix<double> &all)
+    /** @param all with ghosts, which are in aggregates of other ranks only. @param follows of its rows. */
+    Aggregates aggregates_of(const CrsMatrix<double> &all, const std::vector<char> &follows)
     {
       const bool              ghosts = all.n_columns > all.n_rows;
       const CrsMatrix<double> own = ghosts ? own_columns(all) : CrsMatrix<double>(), &S = ghosts ? own : all;
@@ -164,7 +182,7 @@ namespace leopard
       for (int i = 0; i < S.n_rows; ++i)
         {
           const auto [begin, end] = row(i);
-          if (of_row[i] != none || !coupled(i) || !std::all_of(begin, end, [&](int j) { return of_row[j] == none; }))
+          if (of_row[i] != none || follows[i] != 0 || !coupled(i) || !std::all_of(begin, end, [&](int j) { return of_row[j] == none; }))
             continue;
           of_row[i] = result.n;
           std::for_each(begin, end, [&](int j) { of_row[j] = result.n; });
@@ -396,8 +414,11 @@ namespace leopard
       for (int j = A.n_rows; j < A.n_columns; ++j)
         of_node[node_of.empty() ? j : node_of[j]] = of_column[j];
     };
-    CrsMatrix<double> strong = strong_part(space.is_scalar() ? A : couplings_of_nodes(A, space, n_threads), strength, n_threads, update_ghosts);
-    Aggregates        result = aggregates_of(strong);
+    std::vector<char> follows;
+    CrsMatrix<double> strong =
+      strong_part(space.is_scalar() ? A : couplings_of_nodes(A, space, n_threads), strength, n_threads, update_ghosts, follows);
+    Aggregates result = aggregates_of(strong, follows);
+    result.follows    = std::move(follows);
     if (!node_of.empty())
       result.of_row = aggregates_of_rows(A, result.of_row, node_of);
     if (space.is_scalar())
@@ -406,6 +427,11 @@ namespace leopard
       take_strong_rows(A, strong, space, n_threads, result);
     result.diagonal = diagonal_of(space.is_scalar() ? result.strong : A);
     return result;
+  }
+
+  bool is_worth_a_level(long n_coarse, long n_fine)
+  {
+    return 4 * n_coarse <= 3 * n_fine;
   }
 
   void check_diagonal(const Aggregates &aggregates)
@@ -484,7 +510,7 @@ namespace leopard
         const RowsOfLevel     rows       = {fine.matrix.n_rows, result.levels.size() > 1, false};
         const Aggregates      aggregates = aggregate(fine.matrix, options.strength, options.n_threads, space);
         TentativeProlongation tentative  = tentative_prolongation(aggregates.of_row, aggregates.n, space, options.n_threads);
-        if (tentative.prolongation.n_columns == 0 || 2l * tentative.prolongation.n_columns > fine.matrix.n_rows)
+        if (tentative.prolongation.n_columns == 0 || !is_worth_a_level(tentative.prolongation.n_columns, fine.matrix.n_rows))
           break;
         MultigridLevel coarse;
         fine.prolongation = on_level(rows, [&] { return smoothed_prolongation(aggregates, tentative, options.n_threads); });

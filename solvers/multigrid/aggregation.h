@@ -9,20 +9,26 @@
 
 namespace leopard
 {
+  // Measured: benchmarks/results/2026-12-01_host_strength.md.
+  constexpr double above_mean = 1.2; ///< see AggregationOptions::strength; dimensionless
+  constexpr double followed   = 0.9; ///< likewise
+
   struct AggregationOptions
   {
     /**
-     * Row i is strongly coupled to column j where c_ij > strength sqrt(m_i m_j). c_ij is -a_ij, or a_ij below a
-     * negative diagonal entry: entries with the sign of the diagonal are weak, but in rows that have no others, where
-     * c_ij = abs(a_ij). m_i is the largest c_ij of row i. Aggregates follow strong couplings, and of the matrix that
-     * smooths the prolongation weak ones are added to the diagonal. The same on all levels. 0: all entries that are not
-     * zero are strong.
+     * Row i is strongly coupled to column j where c_ij > strength min(max(m_i, m_j), above_mean sqrt(m_i m_j)). c_ij is
+     * -a_ij, or a_ij below a negative diagonal entry: entries with the sign of the diagonal are weak, but in rows that
+     * have no others, where c_ij = abs(a_ij). m_i is the largest c_ij of row i. A row without such a coupling, as
+     * beside much larger coefficients, follows others: it is strongly coupled where c_ij > followed m_i, and they are
+     * not to it. Aggregates follow strong couplings, and of the matrix that smooths the prolongation weak ones are
+     * added to the diagonal. The same on all levels. 0: all entries that are not zero are strong.
      *
      * Not measured against the diagonal, as the paper has it: of trilinear elements in three dimensions no coupling is
      * above 0.0625 of it. Bilinear elements 100 times as long as wide have couplings of 1/4 to the corners, and of -1/2
-     * in the direction that is weak.
+     * in the direction that is weak. Not against sqrt(m_i m_j) alone: m_i is half as large on a boundary with a given
+     * flux, where couplings to the corners would be 0.354.
      */
-    double strength       = 0.3;
+    double strength       = 0.31;
     int    block_unknowns = 1; ///< unknowns of a node, whose rows follow one another; couplings are those of nodes, couplings_of_nodes()
 
     /**
@@ -46,16 +52,17 @@ namespace leopard
   {
     std::vector<int>    of_row; ///< of each row its aggregate, numbered from 0; -1: in none
     int                 n = 0;
+    std::vector<char>   follows;  ///< of each node whether its row follows others (AggregationOptions::strength), so that no aggregate begins with it
     CrsMatrix<double>   strong;   ///< A_s: A's strong couplings, the weak ones added to the diagonal of rows that have any
     std::vector<double> diagonal; ///< D: of A_s; of systems of A, as what is added to a block of A_s may nearly cancel entries
     std::vector<double> lost;     ///< (A - A_s) B, n_rows x n_vectors, row after row; empty where B is constant and it is zero
   };
 
   /**
-   * A row with all that it is strongly coupled to, where none of them is taken; then rows that are left join the
-   * aggregate that they are coupled to most strongly, and those without such an aggregate are one themselves with what
-   * is left of their neighbours. Rows without strong couplings, which a smoother solves by itself (such as identity
-   * rows of a boundary), are in no aggregate. Vanek, Mandel, Brezina 1996, Algorithm 5.1.
+   * A row that follows no others with all that it is strongly coupled to, where none of them is taken; then rows that
+   * are left join the aggregate that they are coupled to most strongly, and those without such an aggregate are one
+   * themselves with what is left of their neighbours. Rows without strong couplings, which a smoother solves by itself
+   * (such as identity rows of a boundary), are in no aggregate. Vanek, Mandel, Brezina 1996, Algorithm 5.1.
    *
    * Of several unknowns a node, or with vectors, this is done with nodes and couplings_of_nodes(). Rows are in the
    * aggregates of their nodes, but in none where they have no couplings. Of A_s weak couplings to an unknown of other
@@ -70,6 +77,12 @@ namespace leopard
                        int                          n_threads     = 1,
                        const NearNullSpace         &space         = {},
                        const Communication<double> &communication = Communication<double>());
+
+  /**
+   * Whether a level of n_coarse rows is hardly smaller is decided at three quarters: long elements of elasticity have
+   * three unknowns for six.
+   */
+  bool is_worth_a_level(long n_coarse, long n_fine);
 
   /** @throws InvalidInput where an entry of D, aggregates.diagonal, is zero or not there, in a row of an aggregate. */
   void check_diagonal(const Aggregates &aggregates);

@@ -20,11 +20,12 @@ namespace leopard::device
    * Strong couplings as the host's aggregate() finds them; the aggregates are others, as the host's come out of a
    * sequence. Their middles are a maximal set of rows no two of which are strongly coupled to each other or to a third
    * row, found in rounds in which all rows that have the largest number of all that are two couplings away join; the
-   * numbers look random and are always the same. A row belongs to the middle that it is coupled to, or else to that of
-   * the neighbour it is coupled to most strongly. Rows without strong couplings are in none. There are fewer and less
-   * regular aggregates than the host's: coarse levels are smaller, and convergence takes a fifth more iterations of
-   * conjugate gradients for a Laplacian, twice as many for one that is strong in one direction only.
-   * Source: Bell, Dalton, Olson, SIAM J. Sci. Comput. 34 (2012) C123, section 4.3, algorithm 5.
+   * numbers look random and are always the same, and those of rows that follow others are smaller than those of all
+   * that do not. A row belongs to the middle that it is coupled to, or else to that of the neighbour it is coupled to
+   * most strongly. Rows without strong couplings are in none. There are fewer and less regular aggregates than the
+   * host's: coarse levels are smaller, and convergence takes a fifth more iterations of conjugate gradients for a
+   * Laplacian, twice as many for one that is strong in one direction only. Source: Bell, Dalton, Olson, SIAM J. Sci.
+   * Comput. 34 (2012) C123, section 4.3, algorithm 5.
    */
   Aggregates aggregate(const DeviceCrs<double> &A, double strength);
 

@@ -27,19 +27,23 @@ namespace leopard::device
     struct Couplings
     {
       const signed char *sign; ///< what makes an entry a coupling: it times -1 or 1; 0: its size
-      const double      *root; ///< sqrt(m_i)
+      const double      *m;
       double             strength;
 
       static __device__ double of(int sign, double value) { return sign == 0 ? fabs(value) : sign * value; }
 
-      __device__ bool is_strong(const View &A, int i, int p) const
+      __device__ bool is_strong(const View &A, int i, int p, bool follows) const
       {
-        const double value = A.values[p];
-        return strength == 0. ? value != 0. : of(sign[i], value) > strength * (root[i] * root[A.columns[p]]);
+        const double value = A.values[p], m_j = m[A.columns[p]];
+        if (strength == 0.)
+          return value != 0.;
+        if (follows)
+          return of(sign[i], value) > followed * m[i];
+        return of(sign[i], value) > strength * fmin(fmax(m[i], m_j), above_mean * (sqrt(m[i]) * sqrt(m_j)));
       }
     };
 
-    __global__ void couplings_kernel(signed char *sign, double *root, View A)
+    __global__ void couplings_kernel(signed char *sign, double *m, View A)
     {
       for (int i = first_index<int>(); i < A.n_rows; i += stride<int>())
         {
@@ -54,23 +58,30 @@ namespace leopard::device
               }
           const double coupling = diagonal < 0. ? largest : -least;
           sign[i]               = coupling > 0. ? (diagonal < 0. ? 1 : -1) : 0;
-          root[i]               = sqrt(coupling > 0. ? coupling : fmax(largest, -least));
+          m[i]                  = coupling > 0. ? coupling : fmax(largest, -least);
         }
     }
 
-    __global__ void strong_lengths_kernel(int *lengths, View A, Couplings couplings)
+    __global__ void strong_lengths_kernel(int *lengths, signed char *follows, View A, Couplings couplings)
     {
       for (int i = first_index<int>(); i < A.n_rows; i += stride<int>())
         {
-          int n = 0;
+          int n_strong = 0, n_of_row = 0, n_diagonal = 0; // strong for both rows; for row i
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            n += A.columns[p] == i || couplings.is_strong(A, i, p);
-          lengths[i] = n;
+            if (A.columns[p] == i)
+              ++n_diagonal;
+            else
+              {
+                n_strong += couplings.is_strong(A, i, p, false);
+                n_of_row += couplings.is_strong(A, i, p, true);
+              }
+          follows[i] = n_strong == 0;
+          lengths[i] = n_diagonal + (n_strong == 0 ? n_of_row : n_strong);
         }
     }
 
     /** Rows without strong couplings keep their diagonal. */
-    __global__ void strong_part_kernel(int *columns, double *values, const int *offsets, View A, Couplings couplings)
+    __global__ void strong_part_kernel(int *columns, double *values, const int *offsets, const signed char *follows, View A, Couplings couplings)
     {
       for (int i = first_index<int>(); i < A.n_rows; i += stride<int>())
         {
@@ -79,7 +90,7 @@ namespace leopard::device
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             {
               const int j = A.columns[p];
-              if (j != i && !couplings.is_strong(A, i, p))
+              if (j != i && !couplings.is_strong(A, i, p, follows[i] != 0))
                 {
                   weak += A.values[p];
                   continue;
@@ -94,30 +105,32 @@ namespace leopard::device
         }
     }
 
-    DeviceCrs<double> strong_part(const DeviceCrs<double> &A, double strength)
+    /** @param follows receives which rows follow others, an entry a row, in device memory. */
+    DeviceCrs<double> strong_part(const DeviceCrs<double> &A, double strength, signed char *follows)
     {
       const Scratch<signed char> sign(A.n_rows);
-      const Scratch<double>      root(A.n_rows);
-      const Couplings            couplings = {sign.data(), root.data(), strength};
+      const Scratch<double>      m(A.n_rows);
+      const Couplings            couplings = {sign.data(), m.data(), strength};
       DeviceCrs<double>          result    = {A.n_rows, A.n_columns, 0, std::make_shared<DeviceCrs<double>::Arrays>()};
       auto                      &arrays    = *result.arrays;
       arrays.row_offsets                   = Array<int>(A.n_rows + 1l);
-      couplings_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(sign.data(), root.data(), A.view());
+      couplings_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(sign.data(), m.data(), A.view());
       LEOPARD_CHECK(cudaMemsetAsync(arrays.row_offsets.data() + A.n_rows, 0, sizeof(int), stream()));
-      strong_lengths_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(arrays.row_offsets.data(), A.view(), couplings);
+      strong_lengths_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(arrays.row_offsets.data(), follows, A.view(), couplings);
       LEOPARD_CHECK(cudaGetLastError());
       exclusive_scan(arrays.row_offsets.data(), A.n_rows + 1l);
       result.n_entries = to_host(arrays.row_offsets.data() + A.n_rows);
       arrays.columns   = Array<int>(static_cast<std::size_t>(result.n_entries));
       arrays.values    = Array<double>(static_cast<std::size_t>(result.n_entries));
       strong_part_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(
-        arrays.columns.data(), arrays.values.data(), arrays.row_offsets.data(), A.view(), couplings);
+        arrays.columns.data(), arrays.values.data(), arrays.row_offsets.data(), follows, A.view(), couplings);
       LEOPARD_CHECK(cudaGetLastError());
       return result;
     }
 
-    // Middles of aggregates. A row's key is its state (0: decided against, 1: open, 2: a middle), its random number and
-    // its number, from the highest bits down; the largest key in two couplings' reach decides.
+    // Middles of aggregates. A row's key is its state (0: decided against, 1: open, 2: a middle), whether it follows no
+    // others, its random number and its number, from the highest bits down; the largest key in two couplings' reach
+    // decides.
 
     using Key            = unsigned long long;
     constexpr Key open   = Key(1) << 62;
@@ -128,7 +141,7 @@ namespace leopard::device
       return key & Key(3) << 62;
     }
 
-    __global__ void first_keys_kernel(Key *keys, View S)
+    __global__ void first_keys_kernel(Key *keys, const signed char *follows, View S)
     {
       for (int i = first_index<int>(); i < S.n_rows; i += stride<int>())
         {
@@ -138,7 +151,7 @@ namespace leopard::device
           std::uint64_t bits = (static_cast<std::uint64_t>(i) + 1) * 0x9e3779b97f4a7c15ull;
           bits               = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9ull;
           bits               = (bits ^ bits >> 27) * 0x94d049bb133111ebull;
-          keys[i]            = (coupled ? open : 0) | (bits ^ bits >> 31) >> 34 << 32 | static_cast<Key>(i);
+          keys[i]            = (coupled ? open : 0) | (follows[i] != 0 ? 0 : Key(1) << 61) | (bits ^ bits >> 31) >> 35 << 32 | static_cast<Key>(i);
         }
     }
 
@@ -305,14 +318,15 @@ namespace leopard::device
 
   Aggregates aggregate(const DeviceCrs<double> &A, double strength)
   {
-    const int  n      = A.n_rows;
-    Aggregates result = {Array<int>(static_cast<std::size_t>(n)), 0, strong_part(A, strength)};
+    const int                  n = A.n_rows;
+    const Scratch<signed char> follows(n);
+    Aggregates                 result = {Array<int>(static_cast<std::size_t>(n)), 0, strong_part(A, strength, follows.data())};
     if (n == 0)
       return result;
     const View         S = result.strong.view();
     const Scratch<Key> keys(n), near(n);
     const Scratch<int> any_open(1), number(n + 1l), first_pass(n);
-    first_keys_kernel<<<blocks_for(n), threads, 0, stream()>>>(keys.data(), S);
+    first_keys_kernel<<<blocks_for(n), threads, 0, stream()>>>(keys.data(), follows.data(), S);
     do
       {
         LEOPARD_CHECK(cudaMemsetAsync(any_open.data(), 0, sizeof(int), stream()));
@@ -349,7 +363,7 @@ namespace leopard::device
       {
         AggregationLevel &fine       = result.back();
         Aggregates        aggregates = aggregate(fine.matrix, options.strength);
-        if (aggregates.n == 0 || 2l * aggregates.n > fine.matrix.n_rows)
+        if (aggregates.n == 0 || !is_worth_a_level(aggregates.n, fine.matrix.n_rows))
           break;
         fine.prolongation        = on_level({fine.matrix.n_rows, result.size() > 1, false}, [&] { return smoothed_prolongation(aggregates); });
         fine.of_row              = std::move(aggregates.of_row);

@@ -4,8 +4,10 @@
 #include "real_matrices.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/krylov/cg.h>
 #include <solvers/matrix/generators.h>
 #include <solvers/matrix/matrix_market.h>
+#include <solvers/matrix/mesh_matrices.h>
 #include <solvers/matrix/sparse_product.h>
 #include <solvers/multigrid/aggregation.h>
 
@@ -156,6 +158,73 @@ namespace leopard
           last   = norm(Ax);
         }
       return factor;
+    }
+
+    /**
+     * Elements, linear in each direction, for -laplace u on n[d] nodes h[d] apart, no flux through the boundary: rows
+     * sum to zero. n[2] = 1: two dimensions.
+     */
+    CrsMatrix<double> natural_boundary_matrix(const std::array<int, 3> &n, const std::array<double, 3> &h)
+    {
+      // entries of one direction's mass and stiffness between node i and i + step, which has two elements or one
+      const auto mass = [&](int d, int i, int step) {
+        const int n_elements = n[d] == 1 ? 0 : step != 0 ? 1 : i == 0 || i == n[d] - 1 ? 1 : 2;
+        return n[d] == 1 ? 1. : n_elements * h[d] / (step == 0 ? 3. : 6.);
+      };
+      const auto stiffness = [&](int d, int i, int step) {
+        const int n_elements = i == 0 || i == n[d] - 1 ? 1 : 2;
+        return n[d] == 1 ? 0. : (step == 0 ? n_elements : -1.) / h[d];
+      };
+      CrsMatrix<double> A;
+      A.n_rows = A.n_columns = n[0] * n[1] * n[2];
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          const std::array<int, 3> at = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
+          for (int place = 0; place < 27; ++place)
+            {
+              const std::array<int, 3> step   = {place % 3 - 1, place / 3 % 3 - 1, place / 9 - 1};
+              bool                     inside = true;
+              double                   value  = 0.;
+              for (int d = 0; d < 3; ++d)
+                inside = inside && at[d] + step[d] >= 0 && at[d] + step[d] < n[d];
+              for (int d = 0; d < 3 && inside; ++d)
+                {
+                  double product = stiffness(d, at[d], step[d]);
+                  for (int e = 0; e < 3; ++e)
+                    product *= e == d ? 1. : mass(e, at[e], step[e]);
+                  value += product;
+                }
+              if (!inside)
+                continue;
+              A.columns.push_back(i + step[0] + n[0] * (step[1] + n[1] * step[2]));
+              A.values.push_back(value);
+            }
+          A.row_offsets.push_back(A.n_entries());
+        }
+      return A;
+    }
+
+    /** To a residual of 1e-10, with V(1,1)-cycles of aggregation_hierarchy(); b has the sum zero. 500: not done. */
+    int cg_iterations(const CrsMatrix<double> &A)
+    {
+      MultigridOptions options;
+      options.n_threads       = 2;
+      options.pre_smoothing   = 1;
+      options.post_smoothing  = 1;
+      options.smoother.method = "chebyshev";
+      CgOptions cg;
+      cg.n_threads      = 2;
+      cg.tolerance      = 1e-10;
+      cg.max_iterations = 500;
+      Vector b          = random_vector(A.n_rows, 7), x(A.n_rows, 0.);
+      double mean       = 0.;
+      for (const double value : b)
+        mean += value / A.n_rows;
+      for (double &value : b)
+        value -= mean;
+      const auto multigrid = std::make_shared<Multigrid<double>>(aggregation_hierarchy(A), options);
+      const auto result    = make_cg(A, cg, make_preconditioner(multigrid))->solve(x.data(), b.data());
+      return relative_residual(A, x, b) <= 1e-9 ? result.n_iterations : 500;
     }
 
     std::size_t n_entries(const MultigridHierarchy &hierarchy)
@@ -309,6 +378,63 @@ namespace leopard
           {
             ASSERT_NE(aggregates.of_row[i], aggregates.of_row[j]) << i << " and " << j << " are of different lines";
           }
+  }
+
+  /** Couplings to the corners of 0.354 sqrt(m_i m_j), where one of both nodes is on the boundary, are weak. */
+  TEST(Aggregation, LongCellsAreNotJoinedAtANaturalBoundary)
+  {
+    const int  n          = 24;
+    const auto aggregates = aggregate(natural_boundary_matrix({n, n, 1}, {16., 1., 1.}), AggregationOptions().strength);
+    for (int i = 0; i < n * n; ++i)
+      for (int j = 0; j < i; ++j)
+        if (i % n != j % n)
+          {
+            ASSERT_NE(aggregates.of_row[i], aggregates.of_row[j]) << i << " and " << j << " are of different lines";
+          }
+  }
+
+  /** With couplings above 0.3 sqrt(m_i m_j) 96, 117 and 404. */
+  TEST(Aggregation, LongCellsWithANaturalBoundaryTakeFewIterations)
+  {
+    EXPECT_LE(cg_iterations(natural_boundary_matrix({101, 101, 1}, {16., 1., 1.})), 27);
+    EXPECT_LE(cg_iterations(natural_boundary_matrix({17, 257, 1}, {16., 1., 1.})), 48);
+    EXPECT_LE(cg_iterations(natural_boundary_matrix({21, 21, 21}, {1., 1., 1. / 64.})), 52);
+  }
+
+  /** The last takes 50 where the row that follows is in no aggregate, as couplings above 0.3 sqrt(m_i m_j) make it. */
+  TEST(Aggregation, RowsBesideMuchLargerCoefficientsFollowThem)
+  {
+    const int         n = 3;
+    CrsMatrix<double> A; // a node with a small coefficient between two lines of three: which it must not join
+    A.n_rows = A.n_columns = 2 * n + 1;
+    std::vector<std::map<int, double>> rows(A.n_rows);
+    const auto                         add = [&](int i, int j, double k) {
+      rows[i][j] -= k;
+      rows[j][i] -= k;
+      rows[i][i] += k;
+      rows[j][j] += k;
+    };
+    for (int i = 0; i + 1 < n; ++i)
+      {
+        add(1 + i, 2 + i, 1000.);
+        add(1 + n + i, 2 + n + i, 1000.);
+      }
+    add(0, 1, 2.);
+    add(0, 1 + n, 1.);
+    for (const auto &row : rows)
+      {
+        for (const auto &[j, value] : row)
+          {
+            A.columns.push_back(j);
+            A.values.push_back(value);
+          }
+        A.row_offsets.push_back(A.n_entries());
+      }
+    const Aggregates aggregates = aggregate(A, AggregationOptions().strength);
+    EXPECT_EQ(aggregates.n, 2);
+    EXPECT_EQ(aggregates.of_row, (std::vector<int>{0, 0, 0, 0, 1, 1, 1}));
+    EXPECT_EQ(aggregates.follows, (std::vector<char>{1, 0, 0, 0, 0, 0, 0}));
+    EXPECT_LE(cg_iterations(jumping_coefficients_matrix(128)), 24);
   }
 
   TEST(Aggregation, RowsWithoutCouplingsAreInNoAggregate)
