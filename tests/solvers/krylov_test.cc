@@ -2,6 +2,7 @@
 #include "krylov_test.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/krylov/krylov_rules.h>
 #include <solvers/relaxation/methods.h>
 
 #include <gtest/gtest.h>
