@@ -85,10 +85,8 @@ class Program(unittest.TestCase):
         self.assertLess(times[0], times[-1])
 
     def run_it(self, *options, code=0):
-        """Standard output, or if it is to fail standard output and error; of code None standard output in any case."""
+        """Standard output, or if it is to fail standard output and error."""
         result = started.run([LEOPARD_SOLVE, *options], self.folder)
-        if code is None:
-            return result.stdout
         self.assertEqual(result.returncode, code, result.stdout[-3000:] + result.stderr)
         if code == 0:
             self.assertEqual(result.stderr, "")
@@ -1325,8 +1323,8 @@ class Rough(Program):
 
     # fails if factors that find the matrix singular are the end, or if cg with jacobi is advised, which a zero diagonal forbids
     def test_singular_with_a_zero_on_the_diagonal(self):
-        entries = {(i, (i + 1) % 12): 1. + i % 3 for i in range(12)}
-        entries.update({(i, i): 3. for i in range(1, 12)})
+        numbers = random.Random(3)
+        entries = {(i, j): float(numbers.choice((-2, -1, 1, 2))) for i in range(12) for j in range(12) if numbers.random() < 0.5 and (i, j) != (0, 0)}
         for j in range(12):  # row 11 is twice row 5
             entries.pop((11, j), None)
             if (5, j) in entries:
@@ -1343,11 +1341,11 @@ class Rough(Program):
         numbers, n = random.Random(2), 3000
         entries = {(i, numbers.randrange(n)): 1.22 * numbers.gauss(0., 1.) for i in range(n) for _ in range(4)}
         for i in range(n):
-            entries[i, i] = entries.get((i, i), 0.) + 2.2
+            entries[i, i] = entries.get((i, i), 0.) + 2.35
         self.matrix("graph.mtx", entries, n)
-        said = self.run_it("graph.mtx", "--tolerance", "1e-14", "--max-seconds", "60", code=None)
-        if "iteration limit after 300 iterations" in said:
-            self.assertIn("the same with more iterations, as the residual falls", said)
+        said = self.run_it("graph.mtx")
+        self.assertIn("iteration limit after 300 iterations", said)
+        self.assertIn("the same with more iterations, as the residual falls", said)
         self.assertNotIn("next        direct", said)
 
     def test_singular_up_to_rounding_is_said(self):
