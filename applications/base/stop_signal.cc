@@ -20,7 +20,8 @@ namespace leopard
       int         number;
       const char *status;
     };
-    constexpr Named stop_signals[] = {{SIGTERM, "stopped: SIGTERM"}, {SIGINT, "stopped: SIGINT"}, {SIGUSR1, "stopped: SIGUSR1"}, {SIGHUP, "stopped: SIGHUP"}};
+    constexpr Named stop_signals[] = {
+      {SIGTERM, "stopped: SIGTERM"}, {SIGINT, "stopped: SIGINT"}, {SIGUSR1, "stopped: SIGUSR1"}, {SIGHUP, "stopped: SIGHUP"}};
 
     bool is_ignored(int number)
     {

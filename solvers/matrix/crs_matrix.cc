@@ -3,10 +3,8 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
-#include "../base/thread_pool.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -46,37 +44,10 @@ namespace leopard
           fail_in_row("row_offsets decreases after row " + std::to_string(i), "offsets that do not decrease");
     }
 
-    /** Whether check_entries() would find nothing, and columns ascend in each row; by all threads. */
-    template <typename Number>
-    bool is_sound_and_sorted(const CrsMatrix<Number> &A, bool with_diagonal)
-    {
-      std::atomic<bool> sound{true};
-      parallel_for(A.n_rows, 4096, [&](long begin, long end) {
-        bool mine = true;
-        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
-          {
-            bool has_diagonal = !with_diagonal;
-            int  before       = -1;
-            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-              {
-                mine         = mine && A.columns[p] > before && std::isfinite(A.values[p]);
-                before       = A.columns[p];
-                has_diagonal = has_diagonal || (before == i && A.values[p] != Number(0));
-              }
-            mine = mine && has_diagonal && before < A.n_columns;
-          }
-        if (!mine)
-          sound = false;
-      });
-      return sound;
-    }
-
     template <typename Number>
     void check_entries(const CrsMatrix<Number> &A, bool with_diagonal)
     {
       check_arrays(A);
-      if (is_sound_and_sorted(A, with_diagonal)) // nearly all matrices are
-        return;
       const auto       row_text = [](int i) { return "row " + std::to_string(i); };
       std::vector<int> last_row_with(A.n_columns, -1);
       for (int i = 0; i < A.n_rows; ++i)

@@ -381,7 +381,7 @@ namespace leopard::studies
       if (is_of_waiting(name) && matrix_or_stand_in(name, settings) != name)
         with_stand_ins.push_back(matrix_or_stand_in(name, settings));
     const bool stands_in = with_stand_ins.size() > names.size();
-    refuse_unused("energy", settings, {false, true, stands_in, stands_in}, with_stand_ins); // threads make hierarchies of multigrid
+    refuse_unused("energy", settings, {false, true, stands_in, stands_in, true}, with_stand_ins); // threads make hierarchies of multigrid
     const bool on_device = settings.resolved_backend() == Backend::cuda;
     EnergyLab  lab(on_device, settings.seconds);
     report.say(

@@ -166,7 +166,8 @@ namespace leopard::studies
     if (!uses.full && settings.full)
       refuse(study, "--full", "is the same with it for these matrices");
     for (const std::string &name : names)
-      check_name(name, settings);
+      if (!uses.stands_in)
+        check_name(name, settings);
   }
 
   BlockAsyncOptions with(const Settings &settings, BlockAsyncOptions options)

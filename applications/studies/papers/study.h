@@ -77,6 +77,7 @@ namespace leopard::studies
     bool random            = false; ///< beside random matrices and the schedule replay
     bool threads_with_cuda = false; ///< host threads beside GPUs
     bool size = true, full = true;
+    bool stands_in = false; ///< generates something for matrices that are missing
   };
   /**
    * @throws InvalidInput for what is given and changes nothing: --execution and --gpus on the host, --threads on a GPU,

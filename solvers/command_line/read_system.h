@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../matrix/crs_matrix.h"
+
+#include <string>
+#include <vector>
+
+namespace leopard::command_line
+{
+  struct ReadMatrix
+  {
+    CrsMatrix<double> A;
+    bool              is_symmetric = false;
+  };
+
+  /**
+   * The matrix of a file, and a line of the log about it. @param divides_by_diagonal whether the method does.
+   * @throws InvalidInput naming what cannot be solved with.
+   */
+  ReadMatrix read_matrix(const std::string &path, bool divides_by_diagonal);
+
+  /**
+   * That of the file, or A 1 without one, and a line of the log. @throws InvalidInput, also where residuals could not
+   * be related to it.
+   */
+  std::vector<double> right_hand_side(const CrsMatrix<double> &A, const std::string &path);
+} // namespace leopard::command_line
