@@ -260,7 +260,8 @@ namespace leopard
         return;
       }
     // the transfers beside the smoother: either takes long, and much of it is done by one thread
-    auto                  transfers = std::async(std::launch::async, [&] {
+    const auto            when      = options.n_threads == 1 ? std::launch::deferred : std::launch::async;
+    auto                  transfers = std::async(when, [&] {
       const std::vector<int> &coarse_order = levels[level - 1].old_row;
       CrsMatrix<double>       P            = permute(from.prolongation, l.old_row, coarse_order, options.n_threads);
       CrsMatrix<double> R = from.restriction.n_columns == 0 ? transpose(P) : permute(from.restriction, coarse_order, l.old_row, options.n_threads);

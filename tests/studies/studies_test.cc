@@ -33,9 +33,9 @@ namespace
     return settings;
   }
 
-  /** The option that is refused, or nothing. */
-  std::string refused(const Settings &settings, const Uses &uses, const std::vector<std::string> &names)
+  std::string refused(const Settings &settings, Uses uses, const std::vector<std::string> &names)
   {
+    uses.stands_in = true; // no matrix is there
     try
       {
         refuse_unused("a study", settings, uses, names);
