@@ -102,7 +102,7 @@ namespace leopard::studies
       std::string       tried;
       for (const char *ending : {".mtx.gz", ".mtx", "_reconstructed.mtx.gz"})
         {
-          const std::string path = start + ending;
+          std::string path = start + ending;
           if (std::ifstream(path))
             return path;
           tried += (tried.empty() ? "" : ", ") + path;
