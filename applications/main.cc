@@ -194,7 +194,8 @@ int main(int argc, char **argv)
   const bool       runs      = !arguments.files.empty() && !arguments.validate && arguments.print_parameters.empty() && arguments.mesh.empty();
 
   dealii::Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 1);
-  // not while MPI starts, which changes the environment that the driver reads in another thread: nothing makes that safe
+  // not while MPI starts, which changes the environment that the driver reads in another thread: nothing makes that
+  // safe
   const std::future<int> n_gpus = runs ? look_for_gpus() : std::future<int>();
   const MPI_Comm         comm   = MPI_COMM_WORLD;
   const bool             speaks = dealii::Utilities::MPI::this_mpi_process(comm) == 0;
