@@ -400,7 +400,7 @@ namespace
     b             = 1.;
     int         n = 0;
     const Times t = measure(true, 3, [&] { n = conjugate_gradients(matrix, x, b, nullptr, settings.tolerance); });
-    std::printf("\n%s: conjugate gradients (cuSPARSE, cuBLAS) %.1f ms, %d iterations\n", name.c_str(), t.median * 1e3, n);
+    std::printf("\n%s: conjugate gradients (products by cuSPARSE) %.1f ms, %d iterations\n", name.c_str(), t.median * 1e3, n);
   }
 
   /** @throws InvalidInput. */
@@ -472,7 +472,8 @@ int main(int argc, char **argv)
   app.add_option("--smoother", settings.options.smoother.method, "async, damped-jacobi, chebyshev, ...");
   app.add_option("--k", settings.options.smoother.block_async.local_iterations, "local iterations of async-(k)");
   app.add_option("--schedule", settings.schedule, "of async: chaotic, or synchronous: all blocks at once, the same in each run");
-  app.add_option("--two-stage", settings.two_stage, "class of async; inner, outer and total: Gauss-Seidel sweeps inside blocks, stored matrices");
+  app.add_option("--two-stage", settings.two_stage, "class of async; inner, outer and total: Gauss-Seidel sweeps inside blocks, stored matrices")
+    ->check(CLI::IsMember({"automatic", "synchronous", "inner", "block", "outer", "total"}));
   const CLI::Option *block_size =
     app.add_option("--block-size", settings.options.smoother.block_async.block_size, "rows a block, stored matrices; by default what suits them");
   app.add_option("--moving", settings.moving, "automatic, no or yes: blocks of async move, stored matrices")

@@ -363,8 +363,8 @@ namespace leopard
     const int n_machine = static_cast<int>(std::thread::hardware_concurrency()); // does not see what binds
     if (n_bound >= n_machine / n_ranks)
       return "";
-    return "bound to " + std::to_string(n_bound) + " of " + std::to_string(n_machine) +
-           " cores: mpirun --bind-to none gives it all, srun --cpus-per-task more";
+    return "bound to " + std::to_string(n_bound) + " of " + std::to_string(n_machine) + " cores" + (n_ranks > 1 ? " (rank 0)" : "") +
+           "; for more, where these have bound it: mpirun --bind-to none, srun --cpus-per-task";
   }
 
   std::string LinearSolverParameters::choose_backend(MPI_Comm comm, const NodePlace &place)
@@ -373,7 +373,8 @@ namespace leopard
       block_async.n_threads = place.n_cores;
 
     std::string why_host;
-    const int   n_devices = Utilities::MPI::min(device::n_devices(), comm);
+    const auto  why_no_gpu = [] { return device::n_devices() > 0 ? "no GPU answers where another rank is" : device::why_no_devices(); };
+    const int   n_devices  = Utilities::MPI::min(device::n_devices(), comm);
     if (backend == "automatic")
       {
         std::string on_host = why_not_on_device();
@@ -384,7 +385,7 @@ namespace leopard
         else
           {
             backend  = "host";
-            why_host = " (automatic: " + (n_devices == 0 ? device::why_no_devices() : on_host.substr(0, on_host.find('\n'))) + ")";
+            why_host = " (automatic: " + (n_devices == 0 ? why_no_gpu() : on_host.substr(0, on_host.find('\n'))) + ")";
           }
       }
     if (tunes() && Utilities::MPI::n_mpi_processes(comm) > 1)
@@ -414,7 +415,7 @@ namespace leopard
     if (!device::built_with_cuda() || n_devices == 0)
       throw DeviceError(std::string("'Linear solver/Backend' is cuda, but ") +
                         (device::built_with_cuda()
-                           ? device::why_no_devices() + "\n  expected: such a GPU and its driver, or the backend host"
+                           ? why_no_gpu() + "\n  expected: a GPU of compute capability 9.0 or newer and its driver, or the backend host"
                            : "this program was built without CUDA: configure with -D LEOPARD_CUDA=ON\n  or choose the backend host"));
     if (device >= n_devices)
       throw DeviceError("'Linear solver/Device' is " + std::to_string(device) + ", but this machine has " + std::to_string(n_devices) +

@@ -60,7 +60,7 @@ namespace leopard
                 {"versions", {{"deal.II", DEAL_II_PACKAGE_VERSION}, {"Trilinos", TRILINOS_VERSION_STRING}, {"MPI", mpi}, {"compiler", __VERSION__}}},
                 {"host", host},
                 {"processor", processor()},
-                {"hardware_threads", usable_cores()},
+                {"usable_cores", usable_cores()},
                 {"ranks", n_ranks},
                 {"command", command},
                 {"started", utc_now()},

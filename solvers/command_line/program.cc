@@ -74,7 +74,8 @@ namespace leopard::command_line
     /** Whether the GPU may be used, as far as arguments tell: to ask for GPUs takes 0.1 s. */
     bool takes_gpu_if_any(const Arguments &arguments)
     {
-      return arguments.backend == "cuda" || (arguments.backend == "automatic" && arguments.async.schedule != Schedule::replay);
+      return (arguments.backend == "cuda" || (arguments.backend == "automatic" && arguments.async.schedule != Schedule::replay)) &&
+             (arguments.method_name == "automatic" || arguments.runs_on(Backend::cuda));
     }
 
     /**
