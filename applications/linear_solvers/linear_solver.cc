@@ -30,16 +30,6 @@ namespace leopard
   namespace
   {
     constexpr double usual_overlap_percent = 25.;
-
-    /** "one|other", as Patterns::Selection has it. */
-    template <typename Enum>
-    std::string selection(const Names<Enum> &names)
-    {
-      std::string result;
-      for (const auto &[word, value] : names)
-        result += (result.empty() ? "" : "|") + word;
-      return result;
-    }
   } // namespace
 
   std::vector<std::string> LinearSolverParameters::methods_with_tau()
@@ -126,7 +116,7 @@ namespace leopard
     prm.declare_entry(
       "Overlap",
       "none",
-      Selection(selection(overlap_names())),
+      Selection(words_of(overlap_names(), "|")),
       "async as solver or preconditioner, and in the triangular solves of ilu and ic: which rows beside its own a block relaxes, without "
       "writing them: as many before as behind them, before (rows on which those of L depend), or behind.");
     prm.declare_entry(
@@ -148,13 +138,13 @@ namespace leopard
                       "positive definite, but not dominated by their diagonal, converge.");
     prm.declare_entry("Schedule",
                       "chaotic",
-                      Selection(selection(schedule_names())),
+                      Selection(words_of(schedule_names(), "|")),
                       "async: order of block updates: synchronous (block Jacobi), chaotic (what the hardware does; results vary within the "
                       "tolerance), replay (seeded, reproducible; reference and host).");
     prm.declare_entry(
       "Two stage",
       "automatic",
-      Selection(selection(two_stage_names())),
+      Selection(words_of(two_stage_names(), "|")),
       "async as solver or preconditioner, and in the triangular solves of ilu and ic: class of two-stage iteration, whose inner iterations are those "
       "in a block, and whose outer ones are the global ones. automatic: synchronous or block, as the Schedule is, with Jacobi sweeps in a block. "
       "inner (with Schedule = synchronous), outer and total: the rows of a block one after the other, each from the newest values of the block; "

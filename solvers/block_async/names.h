@@ -33,11 +33,11 @@ namespace leopard
 
   /** "chaotic, synchronous, replay" */
   template <typename Enum>
-  std::string words_of(const Names<Enum> &names)
+  std::string words_of(const Names<Enum> &names, const std::string &separator = ", ")
   {
     std::string result;
     for (const auto &[word, value] : names)
-      result += (result.empty() ? "" : ", ") + word;
+      result += (result.empty() ? "" : separator) + word;
     return result;
   }
 

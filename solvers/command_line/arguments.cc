@@ -26,7 +26,7 @@ namespace leopard::command_line
   namespace
   {
     template <typename Value>
-    using Choices = std::vector<std::pair<std::string, Value>>; // as Names
+    using Choices = Names<Value>;
 
     const auto               shapes     = names_of({BlockShape::contiguous, BlockShape::rcm, BlockShape::metis});
     const auto               exchanges  = names_of(gpu_exchanges);

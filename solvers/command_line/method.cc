@@ -37,11 +37,33 @@ namespace leopard::command_line
       return a.is_relaxation() ? a.method().has_blocks && a.async.schedule != Schedule::replay : a.method_name != "direct";
     }
 
+    std::string host_threads(const Arguments &a)
+    {
+      return is_parallel(a) ? "host threads" : "one host thread";
+    }
+
+    bool runs_on_gpu(const Arguments &a)
+    {
+      return a.method_name == "automatic" || a.runs_on(Backend::cuda);
+    }
+
+    /** What is chosen whether a GPU answers or not; nothing where that decides. */
+    std::optional<ChosenBackend> chosen_without_gpu(const Arguments &a)
+    {
+      if (a.backend == "reference")
+        return ChosenBackend{Backend::reference, "reference, as asked for: one thread, in sequence"};
+      if (a.backend == "host")
+        return ChosenBackend{Backend::host, "host, as asked for: " + host_threads(a)};
+      if (a.backend == "automatic" && a.method().has_blocks && a.async.schedule == Schedule::replay)
+        return ChosenBackend{Backend::host, "host: a replay does not run on a GPU: " + host_threads(a)};
+      if (!runs_on_gpu(a))
+        return ChosenBackend{Backend::host, "host: " + a.method_name + " does not run on a GPU: " + host_threads(a)};
+      return {};
+    }
+
     ChosenBackend choose(const Arguments &a)
     {
-      const std::string threads   = is_parallel(a) ? "host threads" : "one host thread";
-      const bool        on_device = a.method_name == "automatic" || a.runs_on(Backend::cuda);
-      if (a.backend == "cuda" && !on_device)
+      if (a.backend == "cuda" && !runs_on_gpu(a))
         throw UsageError(
           "--backend cuda is given with --method " + a.method_name +
           (a.is_relaxation()
@@ -52,16 +74,10 @@ namespace leopard::command_line
           ", or the backend host");
       if (a.backend == "cuda")
         a.n_gpus > 0 ? check_device("--gpus", "no --gpus") : check_device("--backend cuda");
-      if (a.backend == "reference")
-        return {Backend::reference, "reference, as asked for: one thread, in sequence"};
-      if (a.backend == "host")
-        return {Backend::host, "host, as asked for: " + threads};
-      if (a.backend == "automatic" && a.method().has_blocks && a.async.schedule == Schedule::replay)
-        return {Backend::host, "host: a replay does not run on a GPU: " + threads};
-      if (!on_device)
-        return {Backend::host, "host: " + a.method_name + " does not run on a GPU: " + threads};
+      if (const auto chosen = chosen_without_gpu(a))
+        return *chosen;
       if (device::n_devices() == 0)
-        return {Backend::host, "host: " + device::why_no_devices() + ": " + threads};
+        return {Backend::host, "host: " + device::why_no_devices() + ": " + host_threads(a)};
       const std::string name = device::info(0).name;
       return {Backend::cuda, a.backend == "cuda" ? "cuda, as asked for: " + name : "cuda: a GPU answers: " + name};
     }
@@ -475,6 +491,11 @@ namespace leopard::command_line
     ChosenBackend result = choose(arguments);
     check_for_backend(arguments, result.backend);
     return result;
+  }
+
+  bool may_take_gpu(const Arguments &arguments)
+  {
+    return !chosen_without_gpu(arguments);
   }
 
   bool suits_all_backends(const Arguments &arguments)

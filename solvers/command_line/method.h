@@ -23,6 +23,9 @@ namespace leopard::command_line
    */
   ChosenBackend choose_backend(const Arguments &arguments);
 
+  /** Whether choose_backend() asks which GPUs there are, and takes one if there is. */
+  bool may_take_gpu(const Arguments &arguments);
+
   /** Whether choose_backend() refuses no option, whatever it chooses: it asks for GPUs, which takes 0.1 s. */
   bool suits_all_backends(const Arguments &arguments);
 

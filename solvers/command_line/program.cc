@@ -71,13 +71,6 @@ namespace leopard::command_line
         }
     }
 
-    /** Whether the GPU may be used, as far as arguments tell: to ask for GPUs takes 0.1 s. */
-    bool takes_gpu_if_any(const Arguments &arguments)
-    {
-      return (arguments.backend == "cuda" || (arguments.backend == "automatic" && arguments.async.schedule != Schedule::replay)) &&
-             (arguments.method_name == "automatic" || arguments.runs_on(Backend::cuda));
-    }
-
     /**
      * How long the methods take together until one of them has solved it, for a right-hand side of moderate size:
      * tried, for a second in all; where that is not enough for the last of them, from what it has reached. Sparse
@@ -482,7 +475,7 @@ namespace leopard::command_line
         check_can_be_written(path);
     choose_waiting(arguments);
     std::future<void> waking; // ends where this function does
-    if (takes_gpu_if_any(arguments))
+    if (may_take_gpu(arguments))
       waking = wake_gpu();
     if (arguments.backend != "automatic" || !suits_all_backends(arguments)) // what cannot be is said before the matrix is read
       choose_backend(arguments);

@@ -20,18 +20,10 @@ namespace leopard
 
   void PreconditionIncomplete::initialize(const HostMatrix &A, const AdditionalData &data)
   {
-    const auto before           = factors;
-    const int  n_entries_before = n_entries;
-    try
-      {
-        together(A.get_mpi_communicator(), [&] { take(own_block(A, name), data); });
-      }
-    catch (...) // on any rank
-      {
-        factors   = before;
-        n_entries = n_entries_before;
-        throw;
-      }
+    PreconditionIncomplete made; // and taken if it could be made on all ranks
+    together(A.get_mpi_communicator(), [&] { made.take(own_block(A, name), data); });
+    factors   = made.factors;
+    n_entries = made.n_entries;
   }
 
   void PreconditionIncomplete::take(const CrsMatrix<double> &A, AdditionalData data)

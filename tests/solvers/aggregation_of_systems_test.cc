@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multigrid by smoothed aggregation for elasticity and other systems.
+#include "matrix_of_rows.h"
 #include "multigrid_test.h"
 
 #include <solvers/base/errors.h>
@@ -124,17 +125,9 @@ namespace leopard
                     if (nodes[a][0] >= 1. && nodes[b][0] >= 1.)
                       rows[3 * a + c / 3][3 * b + c % 3] += (a == b ? stiffness : -stiffness) * d[c / 3] * d[c % 3];
             }
-        A.n_rows = A.n_columns = 3 * n_nodes;
-        for (int i = 0; i < A.n_rows; ++i)
-          {
-            rows[i][i] += nodes[i / 3][0] < 1. ? 1. : 1e-9; // what hangs on too few bars is held
-            for (const auto &[j, value] : rows[i])
-              {
-                A.columns.push_back(j);
-                A.values.push_back(value);
-              }
-            A.row_offsets.push_back(static_cast<int>(A.columns.size()));
-          }
+        for (int i = 0; i < 3 * n_nodes; ++i)
+          rows[i][i] += nodes[i / 3][0] < 1. ? 1. : 1e-9; // what hangs on too few bars is held
+        A = matrix_of_rows(rows);
       }
 
       AggregationOptions options() const

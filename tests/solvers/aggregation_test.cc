@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Smoothed aggregation: a hierarchy from a matrix alone.
+#include "matrix_of_rows.h"
 #include "multigrid_test.h"
 #include "real_matrices.h"
 
@@ -78,20 +79,10 @@ namespace leopard
             add(rising ? std::array<int, 3>{a, b, c} : std::array<int, 3>{a, b, d});
             add(rising ? std::array<int, 3>{a, c, d} : std::array<int, 3>{b, c, d});
           }
-      CrsMatrix<double> A;
-      A.n_rows = A.n_columns = n * n;
       for (int i = 0; i < n * n; ++i)
-        {
-          if (on_boundary(i))
-            rows[i][i] = 1.;
-          for (const auto &[j, value] : rows[i])
-            {
-              A.columns.push_back(j);
-              A.values.push_back(value);
-            }
-          A.row_offsets.push_back(static_cast<int>(A.columns.size()));
-        }
-      return A;
+        if (on_boundary(i))
+          rows[i][i] = 1.;
+      return matrix_of_rows(rows);
     }
 
     /** The factor of the error's A-norm in the last of 25 V-cycles with SSOR, one sweep before and one after. */
@@ -404,10 +395,8 @@ namespace leopard
   /** The last takes 50 where the row that follows is in no aggregate, as couplings above 0.3 sqrt(m_i m_j) make it. */
   TEST(Aggregation, RowsBesideMuchLargerCoefficientsFollowThem)
   {
-    const int         n = 3;
-    CrsMatrix<double> A; // a node with a small coefficient between two lines of three: which it must not join
-    A.n_rows = A.n_columns = 2 * n + 1;
-    std::vector<std::map<int, double>> rows(A.n_rows);
+    const int                          n = 3;
+    std::vector<std::map<int, double>> rows(2 * n + 1); // a node with a small coefficient between two lines of three: which it must not join
     const auto                         add = [&](int i, int j, double k) {
       rows[i][j] -= k;
       rows[j][i] -= k;
@@ -421,16 +410,7 @@ namespace leopard
       }
     add(0, 1, 2.);
     add(0, 1 + n, 1.);
-    for (const auto &row : rows)
-      {
-        for (const auto &[j, value] : row)
-          {
-            A.columns.push_back(j);
-            A.values.push_back(value);
-          }
-        A.row_offsets.push_back(A.n_entries());
-      }
-    const Aggregates aggregates = aggregate(A, AggregationOptions().strength);
+    const Aggregates aggregates = aggregate(matrix_of_rows(rows), AggregationOptions().strength);
     EXPECT_EQ(aggregates.n, 2);
     EXPECT_EQ(aggregates.of_row, (std::vector<int>{0, 0, 0, 0, 1, 1, 1}));
     EXPECT_EQ(aggregates.follows, (std::vector<char>{1, 0, 0, 0, 0, 0, 0}));

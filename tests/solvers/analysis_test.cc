@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "matrix_of_rows.h"
 #include "real_matrices.h"
 
 #include <solvers/base/errors.h>
@@ -27,22 +28,6 @@ namespace leopard
 
     const double pi = std::acos(-1.);
 
-    CrsMatrix<double> matrix(const std::vector<std::map<int, double>> &rows)
-    {
-      CrsMatrix<double> A;
-      A.n_rows = A.n_columns = static_cast<int>(rows.size());
-      for (const auto &row : rows)
-        {
-          for (const auto &[column, value] : row)
-            {
-              A.columns.push_back(column);
-              A.values.push_back(value);
-            }
-          A.row_offsets.push_back(A.n_entries());
-        }
-      return A;
-    }
-
     /**
      * The 13-point stencil of the biharmonic operator, the square of the five-point matrix: positive definite, and
      * Jacobi diverges.
@@ -55,7 +40,7 @@ namespace leopard
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
           for (int q = A.row_offsets[A.columns[p]]; q < A.row_offsets[A.columns[p] + 1]; ++q)
             rows[i][A.columns[q]] += A.values[p] * A.values[q];
-      return matrix(rows);
+      return matrix_of_rows(rows);
     }
 
     std::string refusal(const std::function<void()> &action)
@@ -169,7 +154,7 @@ namespace leopard
       for (int i = 0; i < A.n_rows; ++i)
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
           rows[number[i]][number[A.columns[p]]] = A.values[p];
-      return matrix(rows);
+      return matrix_of_rows(rows);
     }
 
     /** Whatever the size: Lanczos steps alone need more the larger it is. */
@@ -283,7 +268,7 @@ namespace leopard
       EXPECT_TRUE(spectrum::finds_negative_eigenvalue(five_point_matrix(40, 40, -3.), 0.)); // in the fewest steps
       for (const int n : {1, 2, 3})
         EXPECT_FALSE(spectrum::finds_negative_eigenvalue(five_point_matrix(n, n, 0.), 0.));
-      EXPECT_TRUE(spectrum::finds_negative_eigenvalue(matrix({{{0, 1.}, {1, 2.}}, {{0, 2.}, {1, 1.}}}), 0.)); // 3 and -1
+      EXPECT_TRUE(spectrum::finds_negative_eigenvalue(matrix_of_rows({{{0, 1.}, {1, 2.}}, {{0, 2.}, {1, 1.}}}), 0.)); // 3 and -1
       CrsMatrix<double> A = five_point_matrix(10, 10, 0.);
       A.values[0]         = std::numeric_limits<double>::quiet_NaN();
       EXPECT_FALSE(spectrum::finds_negative_eigenvalue(A, 0.)); // proves nothing
@@ -292,15 +277,15 @@ namespace leopard
     TEST(Eigenvalues, RefuseWhatTheyAreNotDefinedFor)
     {
       expect_words(refusal([] {
-                     extreme_eigenvalues(matrix({{{0, 2.}, {1, -1.}}, {{0, -1.5}, {1, 2.}}}));
+                     extreme_eigenvalues(matrix_of_rows({{{0, 2.}, {1, -1.}}, {{0, -1.5}, {1, 2.}}}));
                    }),
                    {"row 0, column 1 is -1,", "row 1, column 0 is -1.5", "expected: a symmetric"});
-      expect_words(refusal([] { extreme_eigenvalues(matrix({{{0, 2.}, {1, -1.}}, {{1, 2.}}})); }), {"is 0 (the first"});
-      expect_words(refusal([] { extreme_eigenvalues(matrix({{{0, 2.}}, {{1, -2.}}})); }), {"row 1 is -2", "positive diagonal"});
-      expect_words(refusal([] { extreme_eigenvalues(matrix({{{0, 2.}}, {{1, -1e-9}}})); }), {"row 1 is -1e-09 "});
+      expect_words(refusal([] { extreme_eigenvalues(matrix_of_rows({{{0, 2.}, {1, -1.}}, {{1, 2.}}})); }), {"is 0 (the first"});
+      expect_words(refusal([] { extreme_eigenvalues(matrix_of_rows({{{0, 2.}}, {{1, -2.}}})); }), {"row 1 is -2", "positive diagonal"});
+      expect_words(refusal([] { extreme_eigenvalues(matrix_of_rows({{{0, 2.}}, {{1, -1e-9}}})); }), {"row 1 is -1e-09 "});
       expect_words(refusal([] { tau_scaling({-1e-8, 2.}); }), {"from -1e-08 to 2\n"});
       expect_words(refusal([] { extreme_eigenvalues(CrsMatrix<double>()); }), {"0 rows", "expected: a square matrix"});
-      CrsMatrix<double> with_ghost = matrix({{{0, 2.}}});
+      CrsMatrix<double> with_ghost = matrix_of_rows({{{0, 2.}}});
       with_ghost.n_columns         = 2;
       expect_words(refusal([&] { analyze(with_ghost, contiguous_blocks(1, 1)); }), {"1 rows and 2 columns"});
       expect_words(refusal([] { analyze(five_point_matrix(3, 3, 0.), contiguous_blocks(8, 4)); }), {"8 rows", "9"});
@@ -368,7 +353,7 @@ namespace leopard
           std::vector<std::map<int, double>> rows(n);
           for (int i = 0; i < n; ++i)
             rows[i] = {{i, 2.}, {(i + 1) % n, -2. * a}, {(i + n - 1) % n, 2. * a}};
-          const MatrixAnalysis found = analyze(matrix(rows), contiguous_blocks(n, n));
+          const MatrixAnalysis found = analyze(matrix_of_rows(rows), contiguous_blocks(n, n));
           EXPECT_NEAR(found.spectral_radius, 2. * a, 2e-4);
           EXPECT_NEAR(found.spectral_radius_abs, 2. * a, 2e-4);
           expect_words(found.verdict(), {"neither", "GMRES"});
@@ -382,10 +367,10 @@ namespace leopard
       for (int i = 0; i < n; ++i)
         for (int j = std::max(0, i - 2); j <= i; ++j)
           rows[(7 * i) % n][(7 * j) % n] = j == i ? 1. : -5.; // in another order
-      const MatrixAnalysis found = analyze(matrix(rows), contiguous_blocks(n, 100));
+      const MatrixAnalysis found = analyze(matrix_of_rows(rows), contiguous_blocks(n, 100));
       EXPECT_EQ(found.spectral_radius, 0.);
       EXPECT_EQ(found.spectral_radius_abs, 0.);
-      EXPECT_EQ(analyze(matrix({{{0, 3.}}, {{1, -2.}}}), contiguous_blocks(2, 1)).spectral_radius, 0.);
+      EXPECT_EQ(analyze(matrix_of_rows({{{0, 3.}}, {{1, -2.}}}), contiguous_blocks(2, 1)).spectral_radius, 0.);
     }
 
     TEST(Verdict, EverySchedule)
@@ -402,7 +387,7 @@ namespace leopard
       for (int i = 0; i < 4; ++i)
         for (int j = 0; j < 4; ++j)
           rows[i][j] = i == j ? 1. : 0.5 * sign[i][j];
-      const MatrixAnalysis found = analyze(matrix(rows), contiguous_blocks(4, 2));
+      const MatrixAnalysis found = analyze(matrix_of_rows(rows), contiguous_blocks(4, 2));
       EXPECT_NEAR(found.spectral_radius, 0.5 * std::sqrt(3.), 1e-12);
       EXPECT_NEAR(found.spectral_radius_abs, 1.5, 1e-12);
       expect_words(found.verdict(), {"Jacobi converges, not every schedule need", "0.866025", "1.5", "schedule synchronous"});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file_size_limit.h"
+#include "matrix_of_rows.h"
 #include "real_matrices.h"
 
 #include <solvers/base/errors.h>
@@ -138,18 +139,7 @@ namespace leopard
               if (is_symmetric)
                 rows[j][i] = value;
             }
-      CrsMatrix<double> A;
-      A.n_rows = A.n_columns = n;
-      for (const auto &row : rows)
-        {
-          for (const auto &[column, value] : row)
-            {
-              A.columns.push_back(column);
-              A.values.push_back(value);
-            }
-          A.row_offsets.push_back(A.n_entries());
-        }
-      return A;
+      return matrix_of_rows(rows);
     }
 
     TEST_F(MatrixMarket, ReadsTheKindsOfMatrices)
