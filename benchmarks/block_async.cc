@@ -205,8 +205,7 @@ namespace
       {
         int         n = 0;
         const Times t = measure(5, 1, [&] { n = conjugate_gradients(matrix, x, b, jacobi ? &inverse_diagonal : nullptr, 1e-10); });
-        std::printf(
-          "%-22s %s: %d iterations, %.3f ms\n", name.c_str(), jacobi ? "Jacobi-CG (cuSPARSE, cuBLAS)" : "CG (cuSPARSE, cuBLAS)", n, t.median / 1e3);
+        std::printf("%-22s %s: %d iterations, %.3f ms\n", name.c_str(), jacobi ? "Jacobi-CG (cuSPARSE)" : "CG (cuSPARSE)", n, t.median / 1e3);
       }
     const ExtremeEigenvalues eigenvalues = extreme_eigenvalues(A);
     for (const Candidate &c : candidates)

@@ -8,7 +8,7 @@
 namespace leopard
 {
   /**
-   * Conjugate gradients with cuBLAS from x = 0 until ||r|| <= tolerance ||b||, the host waiting for each inner product,
+   * Conjugate gradients from x = 0 until ||r|| <= tolerance ||b||, the host waiting for each inner product,
    * which is one over ranks if the vectors have RankSums. Returns the iterations.
    * @param multiply q = A p. @param precondition z = C r.
    */

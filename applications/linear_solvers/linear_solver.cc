@@ -402,11 +402,8 @@ namespace leopard
     if (backend == "host")
       return "backend host, " + std::to_string(block_async.n_threads) + (block_async.n_threads == 1 ? " thread" : " threads") + " a rank" + why_host;
 
-    if (!device::built_with_cuda() || n_devices == 0)
-      throw DeviceError(std::string("'Linear solver/Backend' is cuda, but ") +
-                        (device::built_with_cuda()
-                           ? why_no_gpu() + "\n  expected: a GPU of compute capability 9.0 or newer and its driver, or the backend host"
-                           : "this program was built without CUDA: configure with -D LEOPARD_CUDA=ON\n  or choose the backend host"));
+    if (n_devices == 0)
+      device::throw_no_device("'Linear solver/Backend' is cuda", "the backend host", why_no_gpu());
     if (device >= n_devices)
       throw DeviceError("'Linear solver/Device' is " + std::to_string(device) + ", but this machine has " + std::to_string(n_devices) +
                         " GPU(s), numbered from 0");

@@ -23,7 +23,7 @@ namespace leopard::reaction_diffusion
   struct StepperOptions
   {
     Backend             backend   = Backend::host;
-    int                 n_threads = 0;         ///< host; 0: as many as the machine has
+    int                 n_threads = 0;         ///< host; 0: as many as this process may use
     std::vector<double> diffusion = {1., 10.}; ///< one coefficient a field (1 to 6), positive, dimensionless
     KineticsChoice      kinetics;
     NoiseChoice         noise;  ///< with implicit Euler and fixed steps

@@ -62,8 +62,8 @@ namespace leopard
     {
       const double common = std::max(largest, other.largest);
       const auto   part   = [common](const SafeNorm &of) {
-        const double ratio = of.largest / common;
-        return of.largest > 0. ? of.sum * ratio * ratio : of.sum; // zero, or no number
+        const double ratio = of.largest < common ? of.largest / common : 1.; // 1 where both are infinite
+        return of.largest > 0. ? of.sum * ratio * ratio : of.sum;            // zero, or no number
       };
       sum     = part(*this) + part(other);
       largest = common;

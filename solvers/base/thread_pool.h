@@ -70,7 +70,7 @@ namespace leopard
   /**
    * The pool of that size that everything in this process shares while somebody holds it: what works in turns, such as
    * the levels of a multigrid cycle, must not have threads of its own, of which some spin where others work. @param
-   * n_threads 0: as many as the machine has. @throws Error as ThreadPool().
+   * n_threads 0: as many as this process may use. @throws Error as ThreadPool().
    */
   std::shared_ptr<ThreadPool> shared_thread_pool(int n_threads);
 

@@ -97,7 +97,7 @@ namespace leopard
     Corrections corrections      = Corrections::none; ///< without overlap, momentum and Storage::single_precision and dictionary
     int         correction_loops = 1;                 ///< corrections of a block in a global iteration, each of a residual of its own
 
-    int           n_threads = 0; ///< host backend: threads; 0: as many as the machine has
+    int           n_threads = 0; ///< host backend: threads; 0: as many as this process may use
     std::uint64_t seed      = 0; ///< replay schedule, and rows in random order (see two_stage): the seed
     int           staleness = 2; ///< and by how many global iterations values may be old at most, 0 to 2; 0: a random order of blocks, newest values
 

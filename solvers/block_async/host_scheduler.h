@@ -141,7 +141,7 @@ namespace leopard
       return static_cast<int>(std::max(1l, std::min({static_cast<long>(n_threads), n_blocks / 4l, n_rows / 2000})));
     }
 
-    /** @param wanted_threads 0: as many as the machine has. */
+    /** @param wanted_threads 0: as many as this process may use. */
     HostScheduler(int n_blocks_, long n_rows, int wanted_threads)
       : n_blocks(n_blocks_)
       , pool(shared_thread_pool(wanted_threads))

@@ -25,11 +25,8 @@ namespace leopard::command_line
   {
     void check_device(const std::string &who, const std::string &instead = "--backend host or automatic")
     {
-      if (!device::built_with_cuda())
-        throw DeviceError(who + ": this program is built without CUDA\n  expected: " + instead + ", or a build configured with -D LEOPARD_CUDA=ON");
       if (device::n_devices() == 0)
-        throw DeviceError(who + ": " + device::why_no_devices() + "\n  expected: a GPU of compute capability 9.0 or newer and its driver, or " +
-                          instead);
+        device::throw_no_device(who, instead);
     }
 
     bool is_parallel(const Arguments &a)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/errors.h"
 #include "../base/number_types.h"
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 #include <string>
 
 // What is asked of the device is queued on the calling thread's own stream (cudaStreamPerThread; CUDA sources are
-// compiled with --default-stream per-thread, cuBLAS and cuSPARSE are told) and done there in the order of asking, so
+// compiled with --default-stream per-thread, cuSPARSE is told) and done there in the order of asking, so
 // that it can be recorded (Graph). Only functions that return a number, or copy between host and device, wait. An
 // object and its arrays belong to the thread that uses them; another thread calls synchronize() first.
 namespace leopard::device
@@ -23,10 +24,21 @@ namespace leopard::device
    */
   int n_devices();
   /**
-   * Why n_devices() is 0: "no GPU answers (built without CUDA)", "no GPU answers", or "no GPU has compute capability
-   * 9.0: NVIDIA A100 has 8.0".
+   * Why n_devices() is 0: "no GPU answers (built without CUDA)", "no GPU answers", or "the first GPU has not compute
+   * capability 9.0: NVIDIA A100 has 8.0".
    */
   std::string why_no_devices();
+
+  /**
+   * @param who asks for a GPU: "--backend cuda". @param instead what else may be asked for: "the backend host".
+   * @param why there is none, if not why_no_devices(). @throws DeviceError: who, why, and what is expected.
+   */
+  [[noreturn]] inline void throw_no_device(const std::string &who, const std::string &instead, const std::string &why = why_no_devices())
+  {
+    throw DeviceError(who + ": " + why + "\n  expected: " +
+                      (built_with_cuda() ? "a GPU of compute capability 9.0 or newer and its driver" : "a build configured with -D LEOPARD_CUDA=ON") +
+                      ", or " + instead);
+  }
 
   struct DeviceInfo
   {

@@ -3,6 +3,7 @@
 #include "../base/usable_resources.h"
 #include "cuda_error.cuh"
 #include "device.h"
+#include "grid_stride.cuh"
 #include "library_handles.cuh"
 #include "nvml.h"
 #include "recording.cuh"
@@ -20,30 +21,22 @@ namespace leopard::device
 {
   namespace
   {
-    constexpr int threads_per_block = 256;
-
-    int blocks_for(int n)
-    {
-      return (n + threads_per_block - 1) / threads_per_block;
-    }
-
     template <typename Number>
     __global__ void gather_kernel(Number *packed, const Number *x, const int *indices, int n)
     {
-      const int i = blockIdx.x * blockDim.x + threadIdx.x;
-      if (i < n)
+      for (auto i = first_index<int>(); i < n; i += stride<int>())
         packed[i] = x[indices[i]];
     }
 
     template <typename Number>
     __global__ void copy_entries_kernel(Number *to, const int *to_indices, const Number *from, const int *from_indices, int n, bool add)
     {
-      const int i = blockIdx.x * blockDim.x + threadIdx.x;
-      if (i >= n)
-        return;
-      const Number value  = from[from_indices != nullptr ? from_indices[i] : i];
-      Number      &target = to[to_indices != nullptr ? to_indices[i] : i];
-      target              = add ? target + value : value;
+      for (auto i = first_index<int>(); i < n; i += stride<int>())
+        {
+          const Number value  = from[from_indices != nullptr ? from_indices[i] : i];
+          Number      &target = to[to_indices != nullptr ? to_indices[i] : i];
+          target              = add ? target + value : value;
+        }
     }
 
     constexpr int least_capability = 9; ///< bulk copies, clusters and launches that overlap: Hopper
@@ -84,8 +77,12 @@ namespace leopard::device
     cudaDeviceProp properties;
     if (n_gpus() == 0 || cudaGetDeviceProperties(&properties, 0) != cudaSuccess)
       return "no GPU answers";
-    return "no GPU has compute capability " + std::to_string(least_capability) + ".0: " + properties.name + " has " +
-           std::to_string(properties.major) + "." + std::to_string(properties.minor);
+    std::string result = "the first GPU has not compute capability " + std::to_string(least_capability) + ".0: " + properties.name + " has " +
+                         std::to_string(properties.major) + "." + std::to_string(properties.minor);
+    for (int device = 1; device < n_gpus(); ++device)
+      if (runs_kernels(device))
+        return result + "; GPU " + std::to_string(device) + " has: CUDA_VISIBLE_DEVICES=" + std::to_string(device) + " makes it the first";
+    return result;
   }
 
   DeviceInfo info(int device)
@@ -348,7 +345,7 @@ namespace leopard::device
   {
     if (n == 0)
       return;
-    copy_entries_kernel<<<blocks_for(n), threads_per_block>>>(to, to_indices, from, from_indices, n, add);
+    copy_entries_kernel<<<blocks_for(n), threads>>>(to, to_indices, from, from_indices, n, add);
     LEOPARD_CHECK(cudaGetLastError());
   }
 
@@ -357,7 +354,7 @@ namespace leopard::device
   {
     if (n == 0)
       return;
-    gather_kernel<<<blocks_for(n), threads_per_block>>>(packed, x, indices, n);
+    gather_kernel<<<blocks_for(n), threads>>>(packed, x, indices, n);
     LEOPARD_CHECK(cudaGetLastError());
   }
 

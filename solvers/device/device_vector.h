@@ -10,10 +10,9 @@ namespace leopard
 {
   /**
    * A dense vector in device memory that satisfies the vector concept of deal.II's solver templates, so that
-   * dealii::SolverCG, SolverGMRES, SolverFGMRES and Multigrid run on the GPU as they stand. BLAS-1 operations are
-   * cuBLAS. In a distributed program it holds the rank's own entries, and inner products and norms sum over ranks with
-   * the RankSums (a Communication) it was given, which must outlive it. Built without CUDA, everything but an empty
-   * vector throws DeviceError.
+   * dealii::SolverCG, SolverGMRES, SolverFGMRES and Multigrid run on the GPU as they stand. In a distributed program it
+   * holds the rank's own entries, and inner products and norms sum over ranks with the RankSums (a Communication) it
+   * was given, which must outlive it. Built without CUDA, everything but an empty vector throws DeviceError.
    */
   template <typename Number>
   class DeviceVector

@@ -2,6 +2,7 @@
 #include "cuda_error.cuh"
 #include "device.h"
 #include "device_vector.h"
+#include "grid_stride.cuh"
 #include "partial_sums.cuh"
 #include "sleep.cuh"
 
@@ -14,18 +15,15 @@ namespace leopard
 {
   namespace
   {
-    constexpr int threads_per_block = 256;
-
-    int blocks_for(std::size_t n)
-    {
-      return static_cast<int>((n + threads_per_block - 1) / threads_per_block);
-    }
+    using device::blocks_for;
+    using device::first_index;
+    using device::stride;
+    using device::threads;
 
     template <typename Number>
     __global__ void fill_kernel(Number *x, Number s, std::size_t n)
     {
-      const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-      if (i < n)
+      for (auto i = first_index<std::size_t>(); i < n; i += stride<std::size_t>())
         x[i] = s;
     }
 
@@ -36,22 +34,21 @@ namespace leopard
     template <typename Number>
     __global__ void combine_kernel(Number *x, Number s, Number a, const Number *v, Number b, const Number *w, std::size_t n)
     {
-      const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-      if (i >= n)
-        return;
-      Number sum = a * v[i];
-      if (s != Number(0))
-        sum += s * x[i];
-      if (b != Number(0))
-        sum += b * w[i];
-      x[i] = sum;
+      for (auto i = first_index<std::size_t>(); i < n; i += stride<std::size_t>())
+        {
+          Number sum = a * v[i];
+          if (s != Number(0))
+            sum += s * x[i];
+          if (b != Number(0))
+            sum += b * w[i];
+          x[i] = sum;
+        }
     }
 
     template <typename Number>
     __global__ void scale_kernel(Number *x, const Number *factors, std::size_t n)
     {
-      const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-      if (i < n)
+      for (auto i = first_index<std::size_t>(); i < n; i += stride<std::size_t>())
         x[i] *= factors[i];
     }
 
@@ -76,8 +73,7 @@ namespace leopard
     __global__ void largest_kernel(const Number *x, std::size_t n, double *parts)
     {
       double largest[1] = {};
-      for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
-           i += static_cast<std::size_t>(gridDim.x) * blockDim.x)
+      for (auto i = first_index<std::size_t>(); i < n; i += stride<std::size_t>())
         largest[0] = Largest::merge(0, largest[0], fabs(static_cast<double>(x[i])));
       write_part<Largest>(largest, parts, 1);
     }
@@ -102,8 +98,7 @@ namespace leopard
     __global__ void scaled_squares_kernel(const Number *x, std::size_t n, double scale, double *parts)
     {
       double sum[1] = {};
-      for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
-           i += static_cast<std::size_t>(gridDim.x) * blockDim.x)
+      for (auto i = first_index<std::size_t>(); i < n; i += stride<std::size_t>())
         sum[0] += square(static_cast<double>(x[i]) / scale);
       write_part<Addition>(sum, parts, 1);
     }
@@ -129,7 +124,7 @@ namespace leopard
     {
       if (n == 0)
         return;
-      combine_kernel<<<blocks_for(n), threads_per_block>>>(x, s, a, v, b, w, n);
+      combine_kernel<<<blocks_for(n), threads>>>(x, s, a, v, b, w, n);
       LEOPARD_CHECK(cudaGetLastError());
     }
   } // namespace
@@ -194,7 +189,7 @@ namespace leopard
   {
     if (n > 0)
       {
-        fill_kernel<<<blocks_for(n), threads_per_block>>>(values, s, n);
+        fill_kernel<<<blocks_for(n), threads>>>(values, s, n);
         LEOPARD_CHECK(cudaGetLastError());
       }
     return *this;
@@ -300,7 +295,7 @@ namespace leopard
   {
     if (n == 0)
       return;
-    scale_kernel<<<blocks_for(n), threads_per_block>>>(values, factors.values, n);
+    scale_kernel<<<blocks_for(n), threads>>>(values, factors.values, n);
     LEOPARD_CHECK(cudaGetLastError());
   }
 

@@ -5,6 +5,7 @@
 #include "block_sum.cuh"
 #include "cuda_error.cuh"
 #include "device_array.h"
+#include "grid_stride.cuh"
 #include "host_number.cuh"
 #include "launch.cuh"
 
@@ -35,7 +36,7 @@ namespace leopard::device
   {
     __shared__ double shared[32];
     double            sum = 0.;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    for (auto i = first_index<int>(); i < n; i += stride<int>())
       sum += square(b[i]);
     sum = sum_over_block(sum, shared);
     if (threadIdx.x == 0)
@@ -47,8 +48,7 @@ namespace leopard::device
   {
     __shared__ double shared[32];
     double            sum = 0.;
-    for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
-         i += static_cast<std::size_t>(gridDim.x) * blockDim.x)
+    for (auto i = first_index<std::size_t>(); i < n; i += stride<std::size_t>())
       sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);
     sum = sum_over_block(sum, shared);
     if (threadIdx.x == 0)

@@ -28,7 +28,7 @@ namespace leopard
   {
     /** reference: one thread; host: threads; cuda: a solve is one CUDA graph that loops by itself. */
     Backend backend      = Backend::host;
-    int     n_threads    = 0;     ///< host backend; 0: as many as the machine has
+    int     n_threads    = 0;     ///< host backend; 0: as many as this process may use
     bool    keep_history = false; ///< KrylovResult::history; on the device of max_iterations and 2^20 steps at most. Not of GCR
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */

@@ -43,9 +43,9 @@ namespace leopard
     };
 
     /**
-     * Splits A, which must be valid. @param n_threads that do it; 0: as many as the machine has. @throws InvalidInput
-     * if a block has more than 65536 rows, the blocks do not cover the matrix, or a value is not finite, or zero on the
-     * diagonal.
+     * Splits A, which must be valid. @param n_threads that do it; 0: as many as this process may use. @throws
+     * InvalidInput if a block has more than 65536 rows, the blocks do not cover the matrix, or a value is not finite,
+     * or zero on the diagonal.
      */
     BlockCrs(const CrsMatrix<Number> &A, const Blocks &blocks, int n_threads = 1);
 

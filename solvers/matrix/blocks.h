@@ -89,8 +89,8 @@ namespace leopard
   /**
    * Tiles from coordinates, by recursive bisection: the rows are halved along the longer side of their bounding box
    * until no part has more than block_size rows.
-   * @param coordinates dim numbers a row, row after row; any unit. @param n_threads 0: as many as the machine has. The
-   * result does not depend on it.
+   * @param coordinates dim numbers a row, row after row; any unit. @param n_threads 0: as many as this process may use.
+   * The result does not depend on it.
    * @param shifted tiles whose middles lie where four (eight) of the others meet, as far as rows are spread evenly;
    * those at the boundary are halves and quarters. ShiftedTiles says how they are cut; by one thread. Nothing in a
    * direction with one tile.

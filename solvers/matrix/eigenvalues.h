@@ -84,7 +84,7 @@ namespace leopard::spectrum
     std::function<double(double)>                    sum;            ///< of one number a rank, the same everywhere; collective
     unsigned int                                     seed      = 1;  ///< of the first vector; another one on each rank
     std::vector<double>                              smooth    = {}; ///< added to it, n_rows values or none
-    int                                              n_threads = 0;  ///< for vectors; 0: as many as the machine has
+    int                                              n_threads = 0;  ///< for vectors; 0: as many as this process may use
   };
 
   /**

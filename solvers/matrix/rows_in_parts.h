@@ -13,7 +13,7 @@ namespace leopard
   /**
    * A matrix whose rows several threads make: append(begin, end, part) gives `part`, which has no rows, the rows
    * begin <= i < end of the matrix, by columns, values and row_offsets. The same for any number of threads.
-   * @param n_threads 0: as many as the machine has. @throws InvalidInput for more than 2^31 - 1 entries.
+   * @param n_threads 0: as many as this process may use. @throws InvalidInput for more than 2^31 - 1 entries.
    */
   template <typename Number, typename Function>
   CrsMatrix<Number> rows_in_parts(int n_rows, int n_columns, int n_threads, const Function &append)

@@ -40,7 +40,7 @@ namespace leopard
 
     int max_coarse = 500; ///< rows of a matrix that is not coarsened further
     int max_levels = 20;
-    int n_threads  = 0; ///< that make the levels, which are the same for any number; 0: as many as the machine has
+    int n_threads  = 0; ///< that make the levels, which do not depend on it; 0: as many as this process may use
 
     /** Whether a node is a row and near the null space is the constant. */
     bool is_scalar() const { return block_unknowns == 1 && near_null_space.empty(); }
@@ -52,7 +52,7 @@ namespace leopard
   {
     std::vector<int>    of_row; ///< of each row its aggregate, numbered from 0; -1: in none
     int                 n = 0;
-    std::vector<char>   follows;  ///< of each node whether its row follows others (AggregationOptions::strength), so that no aggregate begins with it
+    std::vector<char>   follows;  ///< of each node whether its row follows others: AggregationOptions::strength
     CrsMatrix<double>   strong;   ///< A_s: A's strong couplings, the weak ones added to the diagonal of rows that have any
     std::vector<double> diagonal; ///< D: of A_s; of systems of A, as what is added to a block of A_s may nearly cancel entries
     std::vector<double> lost;     ///< (A - A_s) B, n_rows x n_vectors, row after row; empty where B is constant and it is zero

@@ -63,7 +63,7 @@ namespace leopard
   template <typename Number>
   std::unique_ptr<typename LinearAlgebra<Number>::Matrix> make_matrix(const device::DeviceCrs<Number> &A);
 
-  /** @param n_threads host; 0: as many as the machine has. @throws DeviceError. */
+  /** @param n_threads host; 0: as many as this process may use. @throws DeviceError. */
   template <typename Number>
   std::unique_ptr<LinearAlgebra<Number>> make_linear_algebra(Backend backend, int n_threads);
 } // namespace leopard

@@ -39,7 +39,7 @@ namespace leopard
   struct MultigridOptions
   {
     Backend   backend   = Backend::host;
-    int       n_threads = 0; ///< host backend; 0: as many as the machine has
+    int       n_threads = 0; ///< host backend; 0: as many as this process may use
     CycleType cycle     = CycleType::v;
     /**
      * nu1, nu2: smoothing steps before and after the coarse correction; nu1 + nu2 >= 1. -1: 1 where they are async

@@ -27,7 +27,7 @@ namespace leopard
      */
     bool    fourth_kind = false;
     Backend backend     = Backend::host;
-    int     n_threads   = 0; ///< of the host, for the estimate on either backend; results do not depend on it; 0: as many as the machine has
+    int     n_threads   = 0; ///< of the host, for the estimate on either backend, which does not depend on it; 0: as many as this process may use
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
@@ -40,7 +40,7 @@ namespace leopard
    * the same for the same matrix. Ghost columns count in Gershgorin's bound only: for a rank's part of a matrix take
    * the maximum over the ranks.
    * @param A host memory, a matrix that validate() accepts. @param n_steps of power iteration. @param n_threads, on
-   * which the result does not depend; 0: as many as the machine has. @throws InvalidInput if
+   * which the result does not depend; 0: as many as this process may use. @throws InvalidInput if
    * the iteration overflows.
    */
   template <typename Number>

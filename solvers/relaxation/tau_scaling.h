@@ -13,7 +13,7 @@ namespace leopard
   {
     int          max_products = 500; ///< with A, at most, >= 1; where values change again and again, some 40 will do
     double       max_seconds  = 0.5; ///< wall time after which, and after 40 products, there is no further one; 0: no limit
-    int          n_threads    = 1;   ///< of a rank, >= 0; 0: as many as the machine has
+    int          n_threads    = 1;   ///< of a rank, >= 0; 0: as many as this process may use
     unsigned int rank         = 0;   ///< number of this rank, so that each begins with other random numbers
   };
 

@@ -11,7 +11,7 @@ namespace leopard
     int     n_sweeps    = 5;             ///< over all entries
     Backend backend     = Backend::host; ///< reference: one thread
     bool    synchronous = false;         ///< every sweep reads the values of the one before: always the same. Otherwise the newest in memory
-    int     n_threads   = 0;             ///< host; 0: as many as the machine has
+    int     n_threads   = 0;             ///< host; 0: as many as this process may use
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;

@@ -164,6 +164,26 @@ namespace leopard
 
     INSTANTIATE_TEST_SUITE_P(Solve, MultigridMagnitudes, testing::Values(Backend::host, Backend::cuda), backend_name);
 
+    TEST(SafeNorm, OfPartsIsThatOfAllNumbersAlsoWhereOneIsInfiniteOrNone)
+    {
+      const auto norm = [](const std::vector<double> &first, const std::vector<double> &second) {
+        SafeNorm parts[2];
+        for (const double v : first)
+          parts[0].add(v);
+        for (const double v : second)
+          parts[1].add(v);
+        parts[0].add(parts[1]);
+        return parts[0].value();
+      };
+      constexpr double infinity = std::numeric_limits<double>::infinity();
+      EXPECT_DOUBLE_EQ(norm({3e200}, {4e200}), 5e200);
+      EXPECT_DOUBLE_EQ(norm({4e-200}, {0., 3e-200}), 5e-200);
+      EXPECT_EQ(norm({}, {0.}), 0.);
+      EXPECT_EQ(norm({1., infinity}, {2.}), infinity);
+      EXPECT_EQ(norm({1.}, {infinity}), infinity);
+      EXPECT_FALSE(reached(norm({1.}, {std::nan("")}), 1e300));
+    }
+
     TEST(ResidualNorm, OfValuesWhoseSquaresLeaveTheRange)
     {
       const CrsMatrix<double> A = five_point_matrix(n, n, 0.5);

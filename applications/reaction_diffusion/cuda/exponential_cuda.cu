@@ -389,7 +389,7 @@ namespace leopard::reaction_diffusion
   std::unique_ptr<Engine> make_exponential_cuda_engine(const NodeGrid &grid, const StepperOptions &options)
   {
     if (device::n_devices() == 0)
-      throw DeviceError("the backend cuda is asked for, but no GPU answers\n  expected: a GPU and its driver; or the backend host");
+      device::throw_no_device("the backend is cuda", "the backend host");
     for (const int n : grid.n)
       if (n > 16384) // dense matrices of half the size, for each plane
         throw InvalidInput(

@@ -23,7 +23,7 @@ namespace leopard::reaction_diffusion
   std::unique_ptr<Engine> make_cuda_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs)
   {
     if (device::n_devices() == 0)
-      throw DeviceError("the backend cuda is asked for, but no GPU answers\n  expected: a GPU and its driver; or the backend host");
+      device::throw_no_device("the backend is cuda", "the backend host");
     if (options.diffusion.size() != 2)
       {
         if (slabs != nullptr)

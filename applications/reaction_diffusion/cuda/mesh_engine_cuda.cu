@@ -304,7 +304,7 @@ namespace leopard::reaction_diffusion
   std::unique_ptr<Engine> make_cuda_engine(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks)
   {
     if (device::n_devices() == 0)
-      throw DeviceError("the backend cuda is asked for, but no GPU answers\n  expected: a GPU and its driver; or the backend host");
+      device::throw_no_device("the backend is cuda", "the backend host");
     const bool                   with_multigrid = options.stepping.linear_method != LinearMethod::sweeps;
     const std::vector<MeshLevel> levels         = make_levels(mesh, with_multigrid, ranks.get());
     return with_kinetics(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {

@@ -19,9 +19,8 @@ namespace leopard::reaction_diffusion
   constexpr double aggregate_strength = 0.4;
 
   /**
-   * Aggregates of a level by couplings of stiffness() above aggregate_strength, or weaker ones where a node would have
-   * none that is strong and be in no aggregate: then levels would not have the constants. @param communication of the
-   * ghosts: collective, the same strength on all ranks.
+   * Aggregates of a level by couplings of stiffness() above aggregate_strength. @param communication of the ghosts:
+   * collective.
    */
   Aggregates aggregates_of(const MeshLaplacian &mesh, const Communication<double> &communication = Communication<double>());
 } // namespace leopard::reaction_diffusion

@@ -314,10 +314,7 @@ namespace leopard
   {
     const bool there = device::n_devices() > 0;
     if (backend == "cuda" && !there)
-      throw DeviceError("'" + path("Backend") + "' is cuda, but " +
-                        (device::built_with_cuda()
-                           ? device::why_no_devices() + "\n  expected: a GPU of compute capability 9.0 or newer and its driver, or the backend host"
-                           : "this program was built without CUDA: configure with -D LEOPARD_CUDA=ON\n  or choose the backend host"));
+      device::throw_no_device("'" + path("Backend") + "' is cuda", "the backend host");
     const std::string why = backend != "automatic" ? "" : there ? " (automatic: there is a GPU)" : " (automatic: " + device::why_no_devices() + ")";
     if (backend == "automatic")
       backend = there ? "cuda" : "host";

@@ -69,7 +69,8 @@ namespace leopard
   int local_index(int number, const OwnRange &own, const std::vector<int> &ghosts);
 
   /**
-   * A B. Collective. @param inner the rows of B; @param columns of B. @param n_threads 0: as many as the machine has.
+   * A B. Collective. @param inner the rows of B; @param columns of B. @param n_threads 0: as many as this process may
+   * use.
    * @throws InvalidInput as product().
    */
   DistributedRows
