@@ -34,7 +34,7 @@ namespace
     double                   factor = 0.1, tolerance = 0., step = 1e-6, newton = 1e-8, floor = 1e-12, fraction = 0.01, omega = 1.;
     int                      threads = 0, local = 1, dimension = 2, max_sweeps = 400;
     long                     steps    = std::numeric_limits<long>::max();
-    bool                     launches = false, staged = false;
+    bool                     launches = false, staged = false, as_mesh = false;
     int                      runs = 0, at_a_time = 1, beside = 0;
   };
 
@@ -68,6 +68,13 @@ namespace
     grid.n         = {n, n, s.dimension == 3 ? n : 1};
     grid.spacing   = {h, h, h};
     return grid;
+  }
+
+  /** @param slabs null: one rank. */
+  std::unique_ptr<Stepper>
+  make_stepper(const Settings &s, const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs = nullptr)
+  {
+    return s.as_mesh ? std::make_unique<Stepper>(laplacian_of(grid), options) : std::make_unique<Stepper>(grid, options, slabs);
   }
 
   double slack_of(const Settings &s, const StepperOptions &options)
@@ -139,9 +146,10 @@ namespace
     const auto           slabs = make_grid_slabs(grid, options.backend, MPI_COMM_WORLD, why_not, s.staged);
     if (!why_not.empty())
       throw InvalidInput(why_not + "\n  expected: fewer ranks");
-    const bool          talks = rank_in(MPI_COMM_WORLD) == 0;
-    Stepper             stepper(grid, options, slabs);
-    std::vector<double> u = pattern_benchmark::initial_values(grid);
+    const bool          talks   = rank_in(MPI_COMM_WORLD) == 0;
+    const auto          made    = make_stepper(s, grid, options, slabs);
+    Stepper            &stepper = *made;
+    std::vector<double> u       = pattern_benchmark::initial_values(grid);
     if (slabs != nullptr)
       {
         const long plane = grid.n_nodes() / grid.n[slabs->direction], n_own = stepper.n_nodes();
@@ -207,7 +215,8 @@ namespace
           s.scheme                     = scheme;
           s.tolerance                  = tolerance;
           const StepperOptions options = stepper_options(s, grid.spacing[0]);
-          Stepper              stepper(grid, options);
+          const auto           made    = make_stepper(s, grid, options);
+          Stepper             &stepper = *made;
           stepper.start(initial.data());
           const auto          start   = std::chrono::steady_clock::now();
           const double        cpu     = pattern_benchmark::cpu_seconds();
@@ -266,6 +275,7 @@ int main(int argc, char **argv)
   app.add_option("--output", s.output, "write fields to OUTPUT_TIME.f64");
   app.add_option("--reference", s.reference, "print the difference from the fields REFERENCE_TIME.f64");
   app.add_flag("--launches", s.launches, "cuda: no persistent kernel");
+  app.add_flag("--as-mesh", s.as_mesh, "step by the rows of the grid's matrix, as on a mesh; one rank, not with --runs");
   app.add_flag("--staged", s.staged, "cuda, several ranks: values travel by messages, as between hosts");
   app.add_option("--runs", s.runs, "so many runs to the last time, in threads, instead of one with figures")->check(CLI::NonNegativeNumber);
   app.add_option("--at-a-time", s.at_a_time, "of these, side by side")->check(CLI::PositiveNumber);
@@ -280,6 +290,8 @@ int main(int argc, char **argv)
         throw InvalidInput("fields are written and compared on one rank only\n  expected: no --output and no --reference, or one rank");
       if (s.runs > 0 && size_of(MPI_COMM_WORLD) > 1)
         throw InvalidInput("runs side by side are threads of one rank\n  expected: one rank, or no --runs");
+      if (s.as_mesh && (size_of(MPI_COMM_WORLD) > 1 || s.runs > 0))
+        throw InvalidInput("--as-mesh is for one rank and one run\n  expected: neither several ranks nor --runs");
       const bool is_table = s.schemes.size() * s.tolerances.size() > 1;
       if (is_table && (size_of(MPI_COMM_WORLD) > 1 || s.runs > 0 || !s.output.empty()))
         throw InvalidInput("several schemes or tolerances make a table\n  expected: one rank, and neither --runs nor --output");

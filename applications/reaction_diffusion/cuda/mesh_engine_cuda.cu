@@ -161,7 +161,17 @@ namespace leopard::reaction_diffusion
           , n_rows(A.n_rows)
         {
         }
-        TransferView view() const { return {n_rows, offsets.data(), columns.data(), values.data()}; }
+        TransferView view() const { return {n_rows, lanes(), offsets.data(), columns.data(), values.data()}; }
+        int          n_blocks() const { return view().n_blocks(); }
+
+        /** As many that a thread has the loads of its entries on their way at once, a warp at most. */
+        int lanes() const
+        {
+          int result = 1;
+          while (result < 32 && static_cast<std::size_t>(result) * entries_at_once * n_rows < values.size())
+            result *= 2;
+          return result;
+        }
 
         device::Array<int>   offsets, columns;
         device::Array<float> values;
@@ -233,7 +243,7 @@ namespace leopard::reaction_diffusion
           const TransferView R = coarse.restriction.view();
           compute_mesh_residual<Kinetics><<<fine.view.n_blocks, mesh_threads, 0, stream>>>(fine.view, mesh.system);
           fine.ghosts.update(fine.view.residual);
-          restrict_mesh_residual<N><<<n_blocks(R.n_rows), mesh_threads, 0, stream>>>(fine.view, coarse.view, R);
+          restrict_mesh_residual<N><<<coarse.restriction.n_blocks(), mesh_threads, 0, stream>>>(fine.view, coarse.view, R);
           coarse.ghosts.gather(coarse.view.rhs);
         }
 
@@ -241,7 +251,7 @@ namespace leopard::reaction_diffusion
         {
           const Level       &fine = at(level), &coarse = at(level - 1);
           const TransferView P = coarse.prolongation.view();
-          prolongate_mesh<N><<<n_blocks(P.n_rows), mesh_threads, 0, stream>>>(coarse.view, fine.view, P);
+          prolongate_mesh<N><<<coarse.prolongation.n_blocks(), mesh_threads, 0, stream>>>(coarse.view, fine.view, P);
           fine.ghosts.update(fine.view.d);
         }
 
@@ -272,9 +282,9 @@ namespace leopard::reaction_diffusion
             const TransferView R  = levels[l]->restriction.view();
             const MeshView    &to = levels[l]->view;
             if (l == 1)
-              restrict_mesh_solution<N, true><<<n_blocks(R.n_rows), mesh_threads, 0, stream>>>(fine.view, to, R);
+              restrict_mesh_solution<N, true><<<levels[l]->restriction.n_blocks(), mesh_threads, 0, stream>>>(fine.view, to, R);
             else
-              restrict_mesh_solution<N, false><<<n_blocks(R.n_rows), mesh_threads, 0, stream>>>(levels[l - 1]->view, to, R);
+              restrict_mesh_solution<N, false><<<levels[l]->restriction.n_blocks(), mesh_threads, 0, stream>>>(levels[l - 1]->view, to, R);
             levels[l]->ghosts.gather(to.u);
             levels[l]->ghosts.update(to.u);
             linearize_mesh<Kinetics><<<n_blocks(to.n), mesh_threads, 0, stream>>>(to, system.without_noise());

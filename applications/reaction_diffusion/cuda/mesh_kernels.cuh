@@ -33,28 +33,57 @@ namespace leopard::reaction_diffusion
     GraphState    *state;
   };
 
+  /**
+   * Entries of a row whose loads a thread has on their way at once. A level of a mesh is small, and its kernels take as
+   * long as the loads that wait for each other.
+   */
+  constexpr int entries_at_once = 8;
+
   /** A transfer between levels, in compressed rows. Device memory. */
   struct TransferView
   {
-    int          n_rows;
+    int          n_rows, lanes; ///< threads a row, a power of two: rows of restrictions have dozens of entries
     const int   *offsets, *columns;
     const float *values;
 
-    /** result = row i times x, all fields. */
-    template <int N, typename Number>
-    __device__ void multiply(int i, const Number *x, float *result) const
+    int n_blocks() const { return (n_rows * lanes + mesh_threads - 1) / mesh_threads; }
+
+    /**
+     * use(i, result) with result = row i times x, all fields, for the rows of a thread block. All its threads call it.
+     */
+    template <int N, typename Number, typename Use>
+    __device__ void multiply(const Number *x, const Use &use) const
     {
+      float result[N];
       for (int c = 0; c < N; ++c)
         result[c] = 0.f;
-      for (int p = offsets[i]; p < offsets[i + 1]; ++p)
+      const int i = static_cast<int>(blockIdx.x * mesh_threads + threadIdx.x) / lanes, end = i < n_rows ? offsets[i + 1] : 0;
+      for (int first = i < n_rows ? offsets[i] + static_cast<int>(threadIdx.x) % lanes : 0; first < end; first += entries_at_once * lanes)
         {
-          const float   value = values[p];
-          const Number *x_j   = x + static_cast<long>(columns[p]) * N;
-          for (int c = 0; c < N; ++c)
-            result[c] += value * static_cast<float>(x_j[c]);
+          float value[entries_at_once];
+          int   column[entries_at_once];
+#pragma unroll
+          for (int k = 0; k < entries_at_once; ++k)
+            {
+              const int p = min(first + k * lanes, end - 1);
+              value[k]    = first + k * lanes < end ? values[p] : 0.f;
+              column[k]   = columns[p];
+            }
+#pragma unroll
+          for (int k = 0; k < entries_at_once; ++k)
+            for (int c = 0; c < N; ++c)
+              result[c] += value[k] * static_cast<float>(x[static_cast<long>(column[k]) * N + c]);
         }
+      for (int distance = lanes / 2; distance > 0; distance /= 2)
+        for (int c = 0; c < N; ++c)
+          result[c] += __shfl_down_sync(0xffffffff, result[c], distance);
+      if (i < n_rows && threadIdx.x % lanes == 0)
+        use(i, result);
     }
   };
+
+  template <typename Weight>
+  struct RowEntries;
 
   /** A node of the thread's own in a block. */
   struct MeshNode
@@ -70,6 +99,51 @@ namespace leopard::reaction_diffusion
     }
     __device__ bool exists() const { return threadIdx.x < stride; }
     __device__ int  number(int e) const { return entry + e * stride; }
+
+    /**
+     * add(weight, j) for the entries e with first <= e < end of the node's row, and with a weight of zero for some
+     * more.
+     */
+    template <typename Weight, typename Add>
+    __device__ void for_entries(const MeshView &v, const Weight *weights, int first, int end, const Add &add) const
+    {
+      if (first >= end)
+        return;
+      RowEntries<Weight> next(v, weights, *this, first, end);
+      for (int e = first; e < end; e += entries_at_once)
+        {
+          const RowEntries<Weight> now = next;
+          next                         = RowEntries<Weight>(v, weights, *this, e + entries_at_once, end);
+          now.for_each(add);
+        }
+    }
+  };
+
+  /** Entries of a node's row in registers: entries_at_once of them, those that are not there with a weight of zero. */
+  template <typename Weight>
+  struct RowEntries
+  {
+    Weight weight[entries_at_once];
+    int    column[entries_at_once];
+
+    __device__ RowEntries(const MeshView &v, const Weight *weights, const MeshNode &node, int first, int end)
+    {
+#pragma unroll
+      for (int k = 0; k < entries_at_once; ++k)
+        {
+          const bool exists = first + k < end;
+          weight[k]         = exists ? weights[node.number(first + k)] : Weight(0);
+          column[k]         = exists ? v.columns[node.number(first + k)] : node.i;
+        }
+    }
+
+    template <typename Add>
+    __device__ void for_each(const Add &add) const
+    {
+#pragma unroll
+      for (int k = 0; k < entries_at_once; ++k)
+        add(weight[k], column[k]);
+    }
   };
 
   /**
@@ -136,13 +210,10 @@ namespace leopard::reaction_diffusion
         double     here[N], laplace[N] = {}, g[N], jacobian[N * N];
         for (int s = 0; s < N; ++s)
           here[s] = u[first + s];
-        for (int e = 0; e < v.n_entries[node.i].y; ++e)
-          {
-            const double  w   = v.weights[node.number(e)];
-            const double *u_j = u + static_cast<long>(v.columns[node.number(e)]) * N;
-            for (int s = 0; s < N; ++s)
-              laplace[s] += w * (u_j[s] - here[s]);
-          }
+        node.for_entries(v, v.weights, 0, v.n_entries[node.i].y, [&](double w, int j) {
+          for (int s = 0; s < N; ++s)
+            laplace[s] += w * (u[static_cast<long>(j) * N + s] - here[s]);
+        });
         const NodeRow row = v.row[node.i];
         const double *old[n_levels];
         for (int l = 0; l < n_levels; ++l)
@@ -174,24 +245,23 @@ namespace leopard::reaction_diffusion
     const MeshNode   node(v, blockIdx.x);
     __shared__ float shared[mesh_threads * N];
     float            frozen[N] = {}, mine[N] = {}, matrix[N * N], factor[N];
-    const long       first   = static_cast<long>(node.i) * N;
-    int              n_inner = 0;
-    float            damping = 0.f;
+    const long       first     = static_cast<long>(node.i) * N;
+    const ushort2    n_entries = node.exists() ? v.n_entries[node.i] : make_ushort2(0, 0);
+    const int        n_inner   = n_entries.x;
+    // of all sweeps
+    const RowEntries<float> kept(v, v.short_weights, node, 0, n_inner);
+    float                   damping = 0.f;
     if (node.exists())
       {
-        const ushort2 n_entries = v.n_entries[node.i];
-        n_inner                 = n_entries.x;
-        damping                 = static_cast<float>(v.row[node.i].damping());
+        damping = static_cast<float>(v.row[node.i].damping());
         for (int c = 0; c < N; ++c)
           factor[c] = static_cast<float>(state.controller.implicit * system.diffusion[c]);
         if (!from_zero)
-          for (int e = n_inner; e < n_entries.y; ++e)
-            {
-              const float           w   = v.short_weights[node.number(e)];
-              const volatile float *d_j = v.d + static_cast<long>(v.columns[node.number(e)]) * N;
-              for (int c = 0; c < N; ++c)
-                frozen[c] += w * d_j[c];
-            }
+          node.for_entries(v, v.short_weights, n_inner, n_entries.y, [&](float w, int j) {
+            const volatile float *d_j = v.d + static_cast<long>(j) * N;
+            for (int c = 0; c < N; ++c)
+              frozen[c] += w * d_j[c];
+          });
         for (int c = 0; c < N; ++c)
           {
             frozen[c] = v.rhs[first + c] + factor[c] * frozen[c];
@@ -206,16 +276,15 @@ namespace leopard::reaction_diffusion
         for (int c = 0; c < N; ++c)
           shared[threadIdx.x * N + c] = mine[c];
         __syncthreads();
-        float b[N] = {};
-        for (int e = 0; e < n_inner; ++e)
-          {
-            const float  w   = v.short_weights[node.number(e)];
-            const float *d_j = shared + (v.columns[node.number(e)] - node.begin) * N;
-            for (int c = 0; c < N; ++c)
-              b[c] += w * d_j[c];
-          }
         if (node.exists())
           {
+            float      b[N] = {};
+            const auto add  = [&](float w, int j) {
+              for (int c = 0; c < N; ++c)
+                b[c] += w * shared[(j - node.begin) * N + c];
+            };
+            kept.for_each(add);
+            node.for_entries(v, v.short_weights, entries_at_once, n_inner, add);
             for (int c = 0; c < N; ++c)
               b[c] = frozen[c] + factor[c] * (b[c] + damping * mine[c]);
             NodeSystem<Kinetics>::relax(omega, b, matrix, mine);
@@ -236,13 +305,10 @@ namespace leopard::reaction_diffusion
     float         here[N], laplace[N] = {};
     for (int c = 0; c < N; ++c)
       here[c] = d[first + c];
-    for (int e = 0; e < v.n_entries[node.i].y; ++e)
-      {
-        const float  w   = v.short_weights[node.number(e)];
-        const float *d_j = d + static_cast<long>(v.columns[node.number(e)]) * N;
-        for (int c = 0; c < N; ++c)
-          laplace[c] += w * (d_j[c] - here[c]);
-      }
+    node.for_entries(v, v.short_weights, 0, v.n_entries[node.i].y, [&](float w, int j) {
+      for (int c = 0; c < N; ++c)
+        laplace[c] += w * (d[static_cast<long>(j) * N + c] - here[c]);
+    });
     for (int c = 0; c < N; ++c)
       {
         result[c] = -static_cast<float>(v.state->controller.implicit * system.diffusion[c]) * laplace[c];
@@ -271,8 +337,10 @@ namespace leopard::reaction_diffusion
   __global__ void __launch_bounds__(mesh_threads)
     restrict_mesh_residual(const __grid_constant__ MeshView fine, const __grid_constant__ MeshView coarse, const TransferView R)
   {
-    if (const int i = blockIdx.x * mesh_threads + threadIdx.x; i < R.n_rows)
-      R.multiply<N>(i, fine.residual, coarse.rhs + static_cast<long>(i) * N);
+    R.multiply<N>(fine.residual, [&](int i, const float *sum) {
+      for (int c = 0; c < N; ++c)
+        coarse.rhs[static_cast<long>(i) * N + c] = sum[c];
+    });
   }
 
   /** fine.d += P coarse.d */
@@ -280,13 +348,10 @@ namespace leopard::reaction_diffusion
   __global__ void __launch_bounds__(mesh_threads)
     prolongate_mesh(const __grid_constant__ MeshView coarse, const __grid_constant__ MeshView fine, const TransferView P)
   {
-    const int i = blockIdx.x * mesh_threads + threadIdx.x;
-    if (i >= P.n_rows)
-      return;
-    float correction[N];
-    P.multiply<N>(i, coarse.d, correction);
-    for (int c = 0; c < N; ++c)
-      fine.d[static_cast<long>(i) * N + c] += correction[c];
+    P.multiply<N>(coarse.d, [&](int i, const float *correction) {
+      for (int c = 0; c < N; ++c)
+        fine.d[static_cast<long>(i) * N + c] += correction[c];
+    });
   }
 
   /** coarse.u = R u. `finest`: the fine level is the mesh, whose solution is in the slots. */
@@ -294,14 +359,14 @@ namespace leopard::reaction_diffusion
   __global__ void __launch_bounds__(mesh_threads)
     restrict_mesh_solution(const __grid_constant__ MeshView fine, const __grid_constant__ MeshView coarse, const TransferView R)
   {
-    const int i = blockIdx.x * mesh_threads + threadIdx.x;
-    if (i >= R.n_rows)
-      return;
-    float *const u = coarse.u + static_cast<long>(i) * N;
+    const auto store = [&](int i, const float *u) {
+      for (int c = 0; c < N; ++c)
+        coarse.u[static_cast<long>(i) * N + c] = u[c];
+    };
     if constexpr (finest)
-      R.multiply<N>(i, fine.state->slots[fine.state->controller.slot(-1)], u);
+      R.multiply<N>(fine.state->slots[fine.state->controller.slot(-1)], store);
     else
-      R.multiply<N>(i, fine.u, u);
+      R.multiply<N>(fine.u, store);
   }
 
   /** The stable blocks of a coarse level's Jacobian, at the restricted solution. */
