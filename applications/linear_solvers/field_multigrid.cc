@@ -263,7 +263,7 @@ namespace leopard
   {
     const MultigridParameters &wanted = parameters.multigrid;
     return wanted.form == "stored" || wanted.options.sixteen_bits ||
-           (n_ranks > 1 && wanted.form == "automatic" && (wanted.options.backend == Backend::cuda || !why_no_slabs(parameters).empty()));
+           (n_ranks > 1 && wanted.form == "automatic" && (share_a_gpu(parameters.gpus) || !why_no_slabs(parameters).empty()));
   }
 
   bool FieldMultigrid::find_stencil_form()
@@ -275,9 +275,9 @@ namespace leopard
         form = wanted.options.sixteen_bits ? "stored matrices, rounded to 16 bits beside the diagonal" : "stored matrices";
         return false;
       }
-    if (n_ranks > 1 && wanted.options.backend == Backend::cuda && wanted.form == "automatic") // not measured there
+    if (n_ranks > 1 && wanted.form == "automatic" && share_a_gpu(parameters.gpus)) // kernels of slabs wait for one another
       {
-        form = "stored matrices (a stencil on several GPUs where 'Multigrid/Form' is stencil)";
+        form = "stored matrices (ranks share a GPU; a stencil where 'Multigrid/Form' is stencil)";
         return false;
       }
     if (n_ranks > 1)

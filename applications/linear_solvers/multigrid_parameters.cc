@@ -75,7 +75,7 @@ namespace leopard
       "prescribed on the whole boundary). Several ranks share the grid out in slabs: cycles in double precision, the smoothers " +
         joined(method_names(as_smoother, [](const Method &m) { return static_cast<bool>(m.make_of_stencil); }), ", ", " and ") +
         ", the coarse solvers dense and direct, the backends host and cuda, and four lines (planes in three dimensions) of nodes a rank at least. "
-        "automatic: a stencil where it is one, but stored on several GPUs.");
+        "automatic: a stencil where it is one, but stored where ranks share a GPU.");
     prm.declare_entry("Precision",
                       "automatic",
                       Selection("automatic|double|single"),
