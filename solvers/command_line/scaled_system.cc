@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 namespace leopard::command_line
 {
@@ -76,7 +78,11 @@ namespace leopard::command_line
         system.b = times(system.scaling.rows, b);
         if (!std::isfinite(norm(system.b)))
           throw InvalidInput("the right-hand side");
-        system.arguments = with_scaled_nodes(arguments, system.scaling.columns);
+        system.arguments = arguments;
+        if (traits.is_symmetric && traits.is_like_diffusion() && !arguments.has_nodes()) // near whose null space are constants
+          system.arguments.near_null_space_vectors =
+            std::make_shared<const std::vector<std::vector<double>>>(1, std::vector<double>(A.n_rows, 1.));
+        system.arguments = with_scaled_nodes(std::move(system.arguments), system.scaling.columns);
         log_line("scaled", system.scaling.why + ": solved is " + system.scaling.text);
       }
     catch (const InvalidInput &)

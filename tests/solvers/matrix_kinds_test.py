@@ -44,6 +44,15 @@ class Kinds(Program):
         self.assertNotIn("failed ", said)
         self.assertIn("corrected   the residual of A x = b", said)
 
+    def test_levels_of_a_scaled_matrix_keep_what_were_constants(self):
+        """Of S A S, whose near null space is S^-1 1, they had the constants: 300 iterations left half of the residual."""
+        numbers = random.Random(4)
+        said = self.solve(self.grid(60, lambda i, j: 10. ** numbers.uniform(-4., 4.)), 3600)
+        self.assertIn("scaled ", said)
+        self.assertNotIn("failed ", said)
+        self.assertIn("by smoothed aggregation", said)
+        self.assertLessEqual(int(said.split("converged after ")[1].split()[0]), 60, said)
+
     def elastic(self, n, poisson):
         """Plane strain on n x n square elements, clamped on the left; node by node."""
         la, mu = poisson / ((1. + poisson) * (1. - 2. * poisson)), 0.5 / (1. + poisson)
