@@ -104,7 +104,7 @@ namespace
           exit_code = app.exit(error, said, complaint) == 0 ? 0 : 1;
         }
       std::error_code missing;
-      std::filesystem::current_path(missing);
+      static_cast<void>(std::filesystem::current_path(missing));
       if (exit_code < 0 && missing)
         {
           complaint << "leopard: the working directory cannot be found (" << missing.message()

@@ -22,7 +22,7 @@ namespace leopard
       std::error_code   ignored;
       const auto        folder = std::filesystem::absolute(path).parent_path();
       const std::string needs = "it needs " + std::to_string(n_bytes) + " bytes", why = std::string(" (") + std::strerror(code) + ")";
-      const std::string end = "; nothing is half written, and a run can go on with --resume";
+      const std::string end = "; nothing is half written, and a run that has a checkpoint can go on with --resume";
       if (code == EFBIG)
         throw std::runtime_error("the file '" + path + "' is larger than files may be here: " + needs + why +
                                  "\n  expected: a larger limit of files (ulimit -f), or a file system for such files" + end);

@@ -3,14 +3,29 @@
 
 #include "collective.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <iostream>
 #include <vector>
 
 namespace leopard
 {
+  std::string for_shell(const std::string &text)
+  {
+    if (!text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+          return std::isalnum(c) != 0 || c > 127 || std::strchr("_./+-=:,@%", c) != nullptr;
+        }))
+      return text;
+    std::string result = "'";
+    for (const char c : text)
+      result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return result + "'";
+  }
+
   std::string format(const char *text, ...)
   {
     va_list arguments, again;

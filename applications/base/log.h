@@ -12,6 +12,9 @@ namespace leopard
   /** printf into a string. */
   std::string format(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
+  /** The text as one word of a shell's command: in quotes where a shell would make something else of it. */
+  std::string for_shell(const std::string &text);
+
   /** "0.8 s", "42 s", "3 min 05 s", "2 h 10 min". */
   std::string duration(double seconds);
 

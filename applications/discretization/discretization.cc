@@ -480,6 +480,28 @@ namespace leopard
     constraints.set_zero(u);
   }
 
+  namespace
+  {
+    /** Of the coordinates of the vertices, in one direction. Collective. */
+    template <int dim, int spacedim>
+    double largest_extent(const Triangulation<dim, spacedim> &triangulation, MPI_Comm comm)
+    {
+      constexpr double    infinity = std::numeric_limits<double>::infinity();
+      std::vector<double> least(spacedim, infinity), most(spacedim, -infinity);
+      for (const auto &cell : triangulation.active_cell_iterators())
+        for (const unsigned int v : cell->vertex_indices())
+          for (unsigned int d = 0; d < spacedim; ++d)
+            {
+              least[d] = std::min(least[d], cell->vertex(v)[d]);
+              most[d]  = std::max(most[d], cell->vertex(v)[d]);
+            }
+      double result = 0.;
+      for (unsigned int d = 0; d < spacedim; ++d)
+        result = std::max(result, Utilities::MPI::max(most[d], comm) - Utilities::MPI::min(least[d], comm));
+      return result;
+    }
+  } // namespace
+
   template <int dim, int spacedim>
   typename Discretization<dim, spacedim>::Errors Discretization<dim, spacedim>::errors(const HostVector &u, double t) const
   {
@@ -493,7 +515,8 @@ namespace leopard
     FEValues<dim, spacedim>          at_nodes(*mapping, dof_handler.get_fe(), nodes, update_values | update_quadrature_points);
     std::vector<double>              u_values(values.n_quadrature_points), node_values(nodes.size());
     std::vector<Tensor<1, spacedim>> gradients(values.n_quadrature_points);
-    std::string                      not_finite; // the first such place
+    const double                     step = 1e-5 * largest_extent(triangulation, comm); // of differences
+    std::string                      not_finite;                                        // the first such place
     const auto                       require_finite = [&](double value, const char *what, unsigned int c, const Point<spacedim> &p) {
       if (std::isfinite(value) || !not_finite.empty())
         return;
@@ -521,7 +544,6 @@ namespace leopard
               {
                 const Point<spacedim> point = values.quadrature_point(q);
                 Tensor<1, spacedim>   exact_gradient; // central differences of the expression, good to 1e-9 or so
-                constexpr double      step = 1e-5;
                 for (unsigned int d = 0; d < spacedim; ++d)
                   {
                     const Point<spacedim> shift = step * Point<spacedim>::unit_vector(d);

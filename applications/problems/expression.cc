@@ -77,7 +77,8 @@ namespace leopard
     try
       {
         const QuietErrors quiet;
-        parser->initialize("x,y,z,t", text, values, true);
+        // in "0||y" it would not know the sign
+        parser->initialize("x,y,z,t", std::regex_replace(text, std::regex(R"(\|\||&&)"), " $& "), values, true);
         value(dealii::Point<3>(0.3, 0.4, 0.5), 0.1);
       }
     catch (const std::exception &exception)

@@ -153,7 +153,10 @@ namespace leopard
   {
     dimension = prm.get_integer("Dimension");
     prm.enter_subsection("Run");
-    directory                    = prm.get("Directory");
+    directory = prm.get("Directory");
+    if (directory.rfind('~', 0) == 0)
+      throw Error("'Run/Directory' is " + directory + ", and a folder called " + directory.substr(0, directory.find('/')) +
+                  " would be made here: ~ is what a shell replaces\n  expected: the folder's path, or ./" + directory);
     time_loop.wall_time_minutes  = prm.get_double("Wall time");
     time_loop.stop_if_too_slow   = prm.get_bool("Stop if too slow");
     time_loop.checkpoint_minutes = prm.get_double("Checkpoint interval");

@@ -28,7 +28,7 @@ namespace leopard
     /** What to do with the results, by the status of the run. */
     std::string next_step(const Parameters &parameters, const std::string &status)
     {
-      const std::string &directory = parameters.directory;
+      const std::string directory = for_shell(parameters.directory);
       if (parameters.study == "none" && parameters.problem->time_dependent() && parameters.verification.refinements > 0)
         return status.rfind("stopped", 0) == 0 ? "" : "; read " + directory + "/convergence.txt";
       if (parameters.study != "none")

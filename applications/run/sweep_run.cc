@@ -442,7 +442,8 @@ namespace leopard
           }
       // a log that ends with "finished" would look like success
       log.line((status == "finished" && n_failures > 0 ? "ended" : status) + "; " + directory.path("sweep.txt") +
-               " compares the runs; pictures: scripts/contact_sheet " + directory.path() + (status == "finished" ? "" : "; go on with --resume"));
+               " compares the runs; pictures: scripts/contact_sheet " + for_shell(directory.path()) +
+               (status == "finished" ? "" : "; go on with --resume"));
       log.check();
       if (n_failures > 0)
         failures =

@@ -125,6 +125,21 @@ class ExactSolutions(Program):
         self.assertAlmostEqual(float(self.convergence(name)[-1]["l2_rate"]), rate, delta=0.15)
         self.assertLess(float(self.convergence(name)[-1]["l2_error"]), 0.02)
 
+    def test_gradients_in_domains_of_any_size(self):
+        """Differences of the exact solution were of a step of 1e-5, whatever the domain's size."""
+        for side in (1e-9, 1e6):
+            exact = f"sin({math.pi / side!r}*x)*sin({math.pi / side!r}*y)"
+            text = f"set Problem = laplace\nsubsection Laplace\n set Exact solution = {exact}\nend\nsubsection Mesh\n set Domain = box\n set Upper corner = {side!r}, {side!r}\n set Cells = 8, 8\n set Global refinements = 1\nend\n"
+            self.leopard(self.write("small.prm", text + DIRECT + "subsection Verification\n set Refinements = 2\nend\n"))
+            self.assertAlmostEqual(float(self.convergence("small")[-1]["h1_seminorm_rate"]), 1, delta=0.1, msg=side)
+
+    def test_signs_of_logic_need_no_blanks(self):
+        """In 'x>0||y>0' the sign was not known."""
+        text = "set Problem = laplace\nsubsection Laplace\n set Exact solution = x\n set Source = 0\n set Boundary values = *: {}\nend\n" + DIRECT
+        for condition in ("x<2||y<0", "x<2&&y<2", "(x>2)||((y<2)&&(x<2))"):
+            self.leopard(self.write("logic.prm", text.format(f"if({condition}, x, 7)")))
+            self.assertLess(float(self.convergence("logic")[-1]["nodal_maximum_error"]), 1e-9, condition)
+
     def test_make_source_and_boundary_values(self):
         mesh = "subsection Mesh\n set Global refinements = {}\nend\n"
         exact = " set Exact solution = sin(pi*x)*exp(y) + x*z\n"

@@ -46,6 +46,13 @@ class RunDirectories(Program):
         self.rejected("Run/Directory=thesis", says="holds no run of Leopard")
         self.assertFalse((self.folder / "thesis/lock").exists())
 
+    def test_names_of_folders_and_the_shell(self):
+        """A folder called ~ was made here; commands of the log did not work for names with blanks."""
+        self.rejected("Run/Directory=~/mine", says="'Run/Directory' is ~/mine, and a folder called ~ would be made here")
+        self.assertFalse((self.folder / "~").exists())
+        said = self.leopard(TINY, "Run/Directory=it's mine/1", "Time stepping/End time=1e-3")
+        self.assertIn("scripts/render 'it'\\''s mine/1' draws pictures", said)
+
     def test_overwrite_deletes_what_the_run_has_written_and_nothing_else(self):
         self.leopard(TINY, CHECKPOINTS)
         own = set(content(self.run_directory))
