@@ -129,9 +129,35 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
+  void FieldOutput<dim, spacedim>::check_places(const Discretization<dim, spacedim> &discretization)
+  {
+    constexpr double enough = 100.; // numbers of single precision from one node to the next
+    if (checked_places)
+      return;
+    checked_places  = true;
+    double farthest = 0., nearest = std::numeric_limits<double>::infinity();
+    for (const auto &cell : discretization.dof_handler.active_cell_iterators())
+      if (cell->is_locally_owned())
+        {
+          nearest = std::min(nearest, cell->minimum_vertex_distance());
+          for (const unsigned int v : cell->vertex_indices())
+            for (unsigned int d = 0; d < spacedim; ++d)
+              farthest = std::max(farthest, std::abs(cell->vertex(v)[d]));
+        }
+    farthest = Utilities::MPI::max(farthest, comm);
+    nearest  = Utilities::MPI::min(nearest, comm) / discretization.dof_handler.get_fe().degree;
+    if (nearest < enough * std::numeric_limits<float>::epsilon() * farthest)
+      log.warning(format("nodes are %.3g apart and up to %.3g from the origin: the files for ParaView hold places in single precision, which hardly "
+                         "tells them apart; a domain at the origin has better ones, and checkpoints and statistics have the values",
+                         nearest,
+                         farthest));
+  }
+
+  template <int dim, int spacedim>
   void FieldOutput<dim, spacedim>::write(
     const Discretization<dim, spacedim> &discretization, const HostVector &u, double time, unsigned int step, double scale)
   {
+    check_places(discretization);
     ScaledDataOut<dim, spacedim> data_out;
     data_out.attach_dof_handler(discretization.dof_handler);
     std::vector<HostVector> components(fields.size());

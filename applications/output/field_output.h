@@ -26,7 +26,7 @@ namespace leopard
   {
   public:
     /**
-     * @param fields names of the components, @param log gets a warning if values are beyond single precision. Writes
+     * @param fields names of the components, @param log gets a warning if values or places are beyond single precision. Writes
      * nothing yet.
      */
     FieldOutput(RunDirectory &run, const std::vector<std::string> &fields, Log &log, MPI_Comm comm);
@@ -47,11 +47,15 @@ namespace leopard
     void write(const Discretization<dim, spacedim> &discretization, const HostVector &u, double time, unsigned int step, double scale = 1.);
 
   private:
+    /** Once: a warning where single precision hardly tells the nodes of a cell apart. Collective. */
+    void check_places(const Discretization<dim, spacedim> &discretization);
+
     RunDirectory                  &run;
     const std::vector<std::string> fields;
     Log                           &log;
     MPI_Comm                       comm;
-    std::set<unsigned int>         told_sizes; ///< fields of which it was said that they are beyond single precision
-    std::map<OutputPlace, double>  written;    ///< times that have a PVTU file
+    bool                           checked_places = false; ///< see check_places()
+    std::set<unsigned int>         told_sizes;             ///< fields of which it was said that they are beyond single precision
+    std::map<OutputPlace, double>  written;                ///< times that have a PVTU file
   };
 } // namespace leopard

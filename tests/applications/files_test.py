@@ -53,6 +53,12 @@ class RunDirectories(Program):
         said = self.leopard(TINY, "Run/Directory=it's mine/1", "Time stepping/End time=1e-3")
         self.assertIn("scripts/render 'it'\\''s mine/1' draws pictures", said)
 
+    def test_places_beyond_single_precision_are_said(self):
+        """Of 33 places in a direction files for ParaView had 17 distinct ones, without a word."""
+        said = self.leopard(LAPLACE, "Mesh/Domain=box", "Mesh/Lower corner=1e6, 0", "Mesh/Upper corner=1000001, 1", "Verification/Refinements=0", "Laplace/Coefficient=1", "Laplace/Source=1", "Laplace/Boundary values=*: 0", "Laplace/Exact solution=")
+        self.assertIn("and up to 1e+06 from the origin: the files for ParaView hold places in single precision", said)
+        self.assertNotIn("places in single precision", self.leopard(TINY, "Time stepping/End time=1e-3"))
+
     def test_overwrite_deletes_what_the_run_has_written_and_nothing_else(self):
         self.leopard(TINY, CHECKPOINTS)
         own = set(content(self.run_directory))
