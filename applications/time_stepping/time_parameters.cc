@@ -62,8 +62,8 @@ namespace leopard
       "automatic",
       Selection("automatic|messages"),
       "Several ranks with a GPU, fused time loop: how they get one another's values. automatic: kernels write them into the other GPU's "
-      "memory, where all ranks are on one host whose GPUs can do that, by MPI messages otherwise; messages: in any case, as between "
-      "hosts, also where ranks share a GPU (doc/scaling.md).");
+      "memory, where all ranks are on one host whose GPUs can do that, one for each rank; by MPI messages otherwise, also where ranks share "
+      "a GPU, as the log says; messages: in any case, as between hosts (doc/scaling.md).");
     prm.declare_entry("Blow-up factor",
                       "1e8",
                       Double(1.),
