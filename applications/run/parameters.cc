@@ -398,7 +398,8 @@ namespace leopard
         read(prm, problems);
         if (!mesh.file.empty() && std::filesystem::path(mesh.file).is_relative())
           mesh.file = (path.parent_path() / mesh.file).lexically_normal().string();
-        SolverTask task = solver_task(*this, n_nodes_of(mesh.file, comm));
+        n_nodes_of_file = n_nodes_of(mesh.file, comm);
+        SolverTask task = solver_task(*this, n_nodes_of_file);
         n_unknowns      = task.n_unknowns;
         if (task.is_needed && linear_solver.asks_for_gpu(task))
           task.has_gpu = has_gpu_of_its_own(comm);
