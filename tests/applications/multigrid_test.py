@@ -348,6 +348,12 @@ class MultigridBadInput(Program):
         self.leopard(TINY, *steps)
         self.assertIn("Multigrid/Levels", [e["entry"] for e in self.run_json(TINY.stem)["not_used"]])
 
+    def test_the_coarse_solver_direct_is_taken(self):
+        """It was the dense inverse, which does not bear these 6561 unknowns."""
+        self.leopard(VERIFICATION / "multigrid_2d.prm", "Multigrid/Form=stored", "Multigrid/Levels=1", "Multigrid/Coarse solver=direct", "Verification/Refinements=0",
+                     "Mesh/Cells=80", "Mesh/Global refinements=0", "Linear solver/Backend=host", "Linear solver/Precision=double")
+        self.assertEqual(self.iterations("multigrid_2d"), [1])
+
     def test_a_mesh_without_levels_is_refused_before_it_is_made(self):
         """Where the coarse solver cannot bear the whole mesh; a smaller one is its own coarsest level, and a stencil has levels of its own."""
         square = "set Problem = laplace\nsubsection Laplace\n set Source = 1\n set Boundary values = *: 0\nend\nsubsection Linear solver\n set Method = cg\n set Preconditioner = multigrid\nend\n"
