@@ -191,14 +191,16 @@ namespace leopard
                       Integer(0, 100000),
                       "ilu and ic: fixed-point sweeps that find the factors, on the backend; 0: elimination, on the host. Dimensionless.");
     prm.declare_entry("Device", "-1", Integer(-1, 255), "Backend cuda: number of the GPU; -1: the ranks of a machine share its GPUs in turn.");
-    prm.declare_entry("GPUs",
-                      "1",
-                      Integer(1, 64),
-                      "Backend cuda, one rank, double precision, general time loop: so many GPUs share out the rows, those from number Device on "
-                      "(-1: from 0), of async as solver, and of cg and gmres with the preconditioners none, " +
-                        joined(method_names(as_preconditioner, Backend::cuda)) +
-                        ", ilu and ic, which each GPU makes of its own rows. The method automatic takes one of these, as the log says. 1: one GPU, "
-                        "or one a rank. Dimensionless.");
+    prm.declare_entry(
+      "GPUs",
+      "1",
+      Integer(1, 64),
+      "Backend cuda, one rank, double precision, general time loop: so many GPUs share out the rows, those from number Device on "
+      "(-1: from 0), of async as solver, and of cg and gmres with the preconditioners none, " +
+        joined(method_names(as_preconditioner, Backend::cuda)) +
+        ", ilu and ic, which each GPU makes of its own rows. The method automatic takes one of these, as the log says. Where one GPU "
+        "has multigrid or the fused time loop it is faster, the latter several times, and ranks with a GPU each have both. 1: one GPU, "
+        "or one a rank. Dimensionless.");
     prm.declare_entry(
       "GPU exchange",
       "halo",
