@@ -52,7 +52,8 @@ namespace leopard
       "automatic",
       Selection("automatic|fused|general"),
       "Who does the steps. fused: a time loop of its own, on the GPU (backend cuda) without the host, for built-in kinetics or "
-      "expressions of one to six species, of the place and of the time, every scheme and step control, with block-asynchronous sweeps, blocks and "
+      "expressions of one to six species, of the place and of the time, every scheme (ETDRK4: on rectangles and boxes of one rank, see Scheme) and "
+      "step control, with block-asynchronous sweeps, blocks and "
       "tolerances of linear systems of "
       "its own; finite differences on a rectangle or a box, and every other mesh with a lumped mass matrix and no hanging nodes, on any number of "
       "ranks, one a GPU (doc/time_stepping.md); "

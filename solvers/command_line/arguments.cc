@@ -146,7 +146,8 @@ namespace leopard::command_line
                  "--smoother",
                  a.smoother,
                  choices_of(method_names(as_smoother)),
-                 "of multigrid, default chebyshev, of stencils async, of matrices that are not symmetric ilu0 (on the host)");
+                 "of multigrid, default chebyshev, of stencils async, of matrices that are not symmetric ilu0 (with a GPU: after chebyshev, with "
+                 "levels that the host makes)");
       app
         .add_option("--block-unknowns", a.block_unknowns, "of multigrid by smoothed aggregation: unknowns of a node, in consecutive rows (default 1)")
         ->type_name("N");
