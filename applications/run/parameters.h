@@ -103,8 +103,8 @@ namespace leopard
     int device() const;
 
     /**
-     * After choose_backend(): whether the levels that 'Multigrid/Levels' asks for are there where they are stored for
-     * reasons of these ranks. @throws Error.
+     * After choose_backend(): whether the levels that 'Multigrid/Levels' asks for are there, and the coarsest one is
+     * small enough, where they are stored for reasons of these ranks. @throws Error.
      */
     void check_levels_on(MPI_Comm comm) const;
 
