@@ -1,11 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "choose_method.h"
 
+#include <applications/base/log.h>
+
 namespace leopard
 {
   std::string SolverChoice::name() const
   {
     return method + (preconditioner == "none" ? "" : " with the preconditioner " + preconditioner);
+  }
+
+  namespace
+  {
+    /** amg on the host, or aggregation in its place where a GPU is there and pays. @param reason for either. */
+    SolverChoice algebraic(const SolverTask &task, const std::string &krylov, const std::string &reason)
+    {
+      const std::string least = format("%.0f", least_unknowns_on_gpu);
+      if (!task.has_gpu || task.backend != "automatic")
+        return {krylov, "amg", reason};
+      if (task.may_be_indefinite)
+        return {krylov, "amg", reason + "; on the host, as aggregation on the GPU was not measured with such matrices"};
+      if (!(task.n_unknowns > 0.))
+        return {krylov, "amg", reason + "; on the host, as it is not known whether there will be " + least + " unknowns, from which a GPU pays"};
+      if (!(task.n_unknowns >= least_unknowns_on_gpu))
+        return {krylov, "amg", reason + "; on the host, which is faster than aggregation on the GPU below " + least + " unknowns"};
+      return {krylov, "aggregation", reason + "; on the GPU, where from " + least + " unknowns on it takes less time than amg on the host"};
+    }
+  } // namespace
+
+  bool asks_for_gpu(SolverTask task)
+  {
+    task.has_gpu                = true;
+    const SolverChoice with_gpu = choose_method(task);
+    task.has_gpu                = false;
+    return with_gpu.reason != choose_method(task).reason;
   }
 
   SolverChoice choose_method(const SolverTask &task)
@@ -32,7 +60,7 @@ namespace leopard
     if (task.in_time && task.has_newton && task.long_steps && !on_device)
       return task.n_unknowns > 0. && task.n_unknowns <= most_direct_step
                ? SolverChoice{"direct", "none", "steps become so long that their systems are indefinite, and the mesh is small"}
-               : SolverChoice{krylov, "amg", "steps become so long that relaxations stagnate"};
+               : algebraic(task, krylov, "steps become so long that relaxations stagnate");
     if (task.in_time && task.has_newton && task.long_steps && task.n_gpus > 1)
       return {krylov, "ilu", "steps become so long that relaxations stagnate" + of_gpus};
     if (task.in_time && task.has_newton && task.long_steps)
@@ -56,10 +84,10 @@ namespace leopard
       return {krylov, "multigrid", matrix + ", and the backend is cuda, where amg does not run"};
     if (on_device)
       return {krylov, "aggregation", matrix + ", the mesh has no levels, and the backend is cuda, where amg does not run"};
-    return {krylov,
-            "amg",
-            matrix + (task.may_be_indefinite ? ", which the reaction may make indefinite"
-                      : task.has_levels      ? ", and the levels of the mesh do not suit coefficients that vary, a higher degree or long cells"
-                                             : ", and the mesh has too few levels")};
+    return algebraic(task,
+                     krylov,
+                     matrix + (task.may_be_indefinite ? ", which the reaction may make indefinite"
+                               : task.has_levels ? ", and the levels of the mesh do not suit coefficients that vary, a higher degree or long cells"
+                                                 : ", and the mesh has too few levels"));
   }
 } // namespace leopard

@@ -24,7 +24,8 @@ namespace leopard
     double      n_unknowns        = 0.;     ///< about; 0: not known
     std::string preconditioner    = "none"; ///< what the user asks for
     std::string backend           = "automatic";
-    int         n_gpus            = 1; ///< more: what each can do with its own rows
+    int         n_gpus            = 1;     ///< more: what each can do with its own rows
+    bool        has_gpu           = false; ///< each rank has a GPU of its own, which the backend automatic may take
   };
 
   struct SolverChoice
@@ -34,6 +35,9 @@ namespace leopard
     /** "cg with the preconditioner amg". */
     std::string name() const;
   };
+
+  /** From so many on `aggregation` on a GPU takes less time than `amg` on the host, see choose_method(). */
+  constexpr double least_unknowns_on_gpu = 150e3;
 
   /**
    * What 'Linear solver/Method' = automatic stands for: the first row that applies. Measured in
@@ -58,6 +62,18 @@ namespace leopard
    *   | levels that suit; with cuda wherever there are any  | cg or gmres, multigrid   | 4 to 8 iterations on every mesh                          |
    *   | cuda, no levels                                     | cg or gmres, aggregation | amg does not run there                                   |
    *   | all else                                            | cg or gmres, amg         | bears jumps, long cells and degrees; 10 to 100 iterations |
+   *   | backend automatic, a GPU a rank, where amg is above, from 150,000 unknowns on | aggregation for amg, on the GPU | see below |
+   *
+   * The last row is for all but stationary reactions that may make the matrix indefinite, for which aggregation was not
+   * measured. least_unknowns_on_gpu: set-up and solution of amg take at least 2.2 us an unknown on one rank (whole runs
+   * with 1,050,625 unknowns take 17.7 s, and 15.4 with aggregation on an H200, levels made on the host:
+   * 2026-11-24_h200_stored_multigrid.md); those of aggregation, levels made on the GPU, 57 ms of 1.9 and 159 ms of 7.7
+   * million unknowns (2026-11-24_h200_algebraic_multigrid.md); CUDA starts in 0.3 s (2026-12-01_h200_start.md), which
+   * amg takes for some 140,000. Long steps would have it at fewer: of 8,450 unknowns aggregation takes 11 s on an H200,
+   * which waits for launches, and amg 3.8 s on two cores, which grow with the unknowns: equal at some 25,000, if the
+   * iterations stay.
    */
   SolverChoice choose_method(const SolverTask &task);
+  /** Whether it is to be known if there is a GPU: what is chosen, or the reason, depends on it. */
+  bool asks_for_gpu(SolverTask task);
 } // namespace leopard

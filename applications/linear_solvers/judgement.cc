@@ -119,6 +119,8 @@ namespace leopard
       {
         const bool        on_device = parameters.backend == "cuda";
         const std::string strong    = parameters.n_gpus > 1 ? (krylov == "cg" ? "ic" : "ilu") : on_device ? "aggregation" : "amg";
+        if (on_device && parameters.uses_aggregation())
+          add("'Linear solver/Backend' = host, with 'Preconditioner' = amg");
         take(krylov, parameters.preconditioner != strong ? strong : on_device ? "chebyshev" : "ssor");
       }
     if ((verdict != Verdict::slow || is_indefinite) && suited.method != "direct" && parameters.backend != "cuda")

@@ -47,7 +47,8 @@ namespace leopard
       "automatic",
       Selection("automatic|" + joined(relaxations, "|") + "|cg|gmres|multigrid|direct"),
       "automatic: what suits problem and mesh, as the log says: cg (gmres with Newton's method) with multigrid on boxes of similar cells "
-      "and with amg elsewhere, gmres with async in the general time loop, a direct solver for small problems that may be indefinite or whose steps "
+      "and with amg elsewhere, or for large systems aggregation where there is a GPU, gmres with async in the general time loop, a direct solver for "
+      "small problems that may be indefinite or whose steps "
       "are long (doc/solvers.md); async: block-asynchronous iteration async-(k); the relaxations " +
         joined({relaxations.begin() + 1, relaxations.end()}) +
         "; Krylov methods; geometric multigrid (see section 'Multigrid'); a sparse direct solver.");
@@ -190,14 +191,16 @@ namespace leopard
                       Integer(0, 100000),
                       "ilu and ic: fixed-point sweeps that find the factors, on the backend; 0: elimination, on the host. Dimensionless.");
     prm.declare_entry("Device", "-1", Integer(-1, 255), "Backend cuda: number of the GPU; -1: the ranks of a machine share its GPUs in turn.");
-    prm.declare_entry("GPUs",
-                      "1",
-                      Integer(1, 64),
-                      "Backend cuda, one rank, double precision, general time loop: so many GPUs share out the rows, those from number Device on "
-                      "(-1: from 0), of async as solver, and of cg and gmres with the preconditioners none, " +
-                        joined(method_names(as_preconditioner, Backend::cuda)) +
-                        ", ilu and ic, which each GPU makes of its own rows. The method automatic takes one of these, as the log says. 1: one GPU, "
-                        "or one a rank. Dimensionless.");
+    prm.declare_entry(
+      "GPUs",
+      "1",
+      Integer(1, 64),
+      "Backend cuda, one rank, double precision, general time loop: so many GPUs share out the rows, those from number Device on "
+      "(-1: from 0), of async as solver, and of cg and gmres with the preconditioners none, " +
+        joined(method_names(as_preconditioner, Backend::cuda)) +
+        ", ilu and ic, which each GPU makes of its own rows. The method automatic takes one of these, as the log says. Where one GPU "
+        "has multigrid or the fused time loop it is faster, the latter several times, and ranks with a GPU each have both. 1: one GPU, "
+        "or one a rank. Dimensionless.");
     prm.declare_entry(
       "GPU exchange",
       "halo",
@@ -283,13 +286,23 @@ namespace leopard
     suited                   = choose_method(task);
     automatic                = method == "automatic";
     free                     = automatic && wanted == "none";
+    const auto take          = [&](const SolverTask &task_, const std::string &more) {
+      const SolverChoice chosen = choose_method(task_);
+      method                    = chosen.method;
+      preconditioner            = chosen.preconditioner;
+      why                       = chosen.reason + more;
+    };
     if (automatic)
       {
-        task.preconditioner       = wanted;
-        const SolverChoice chosen = choose_method(task);
-        method                    = chosen.method;
-        preconditioner            = chosen.preconditioner;
-        why                       = chosen.reason;
+        task.preconditioner = wanted;
+        take(task, "");
+        if (const std::string on_host = why_not_on_device(); task.has_gpu && uses_aggregation() && free && !on_host.empty())
+          {
+            task.has_gpu = false; // what was chosen for the GPU cannot be had there
+            take(task, "; not on the GPU, as " + on_host.substr(0, on_host.find('\n')));
+            task.preconditioner = "none";
+            suited              = choose_method(task);
+          }
       }
     if (max_iterations == 0)
       {
@@ -308,6 +321,14 @@ namespace leopard
     check_contradictions();
     if (!(automatic && task.in_time)) // else the fused time loop may do the steps, which has solvers of its own
       check_precision();
+  }
+
+  bool LinearSolverParameters::asks_for_gpu(SolverTask task) const
+  {
+    task.backend        = backend;
+    task.n_gpus         = n_gpus;
+    task.preconditioner = preconditioner;
+    return method == "automatic" && leopard::asks_for_gpu(task);
   }
 
   SeveralGpusOptions LinearSolverParameters::several_gpus() const

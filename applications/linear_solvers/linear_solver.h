@@ -85,6 +85,8 @@ namespace leopard
     void read(dealii::ParameterHandler &prm);
     /** Replaces the method "automatic" and its preconditioner. @throws Error for choices that contradict each other. */
     void choose(SolverTask task);
+    /** Before choose(): whether that depends on whether there is a GPU. */
+    bool asks_for_gpu(SolverTask task) const;
     /** "cg with the preconditioner amg". */
     std::string name() const { return SolverChoice{method, preconditioner, ""}.name(); }
     /** The same with "(automatic: ...)" and the reason, where it was chosen; empty otherwise. */

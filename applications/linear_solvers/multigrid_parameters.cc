@@ -103,6 +103,7 @@ namespace leopard
     for (int *steps : {&result.pre_smoothing, &result.post_smoothing})
       if (*steps < 0)
         *steps = 1;
+    result.coarse_solver          = MultigridOptions().coarse_solver;
     result.full_start             = false; // of solvers
     result.sixteen_bits           = false;
     result.smoother.moving_blocks = MovingBlocksChoice::no; // aggregates are no tiles
@@ -129,6 +130,7 @@ namespace leopard
                                            : moves == "false" ? MovingBlocksChoice::no
                                                               : MovingBlocksChoice::automatic;
     coarse_solver                        = prm.get("Coarse solver");
+    options.coarse_solver                = coarse_solver == "direct" ? "direct" : "dense"; // cg and amg are handed to multigrid
     form                                 = prm.get("Form");
     precision                            = prm.get("Precision");
     options.sixteen_bits                 = prm.get("Level storage") == "bfloat16";

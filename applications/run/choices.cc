@@ -8,6 +8,23 @@
 
 namespace leopard
 {
+  namespace
+  {
+    /** Of steps that the fused time loop would do with one GPU. */
+    std::string cost_of_gpus(const Parameters &parameters)
+    {
+      const int              n_gpus = parameters.linear_solver.n_gpus;
+      LinearSolverParameters of_one = parameters.linear_solver;
+      of_one.n_gpus                 = 1;
+      if (n_gpus == 1 || !parameters.problem->time_dependent() || !why_general_time_loop(parameters, of_one).empty())
+        return "";
+      return "'Linear solver/GPUs' is " + std::to_string(n_gpus) +
+             ", for which the general time loop does the steps, several times slower than the fused one; expected to be faster: 'Linear solver/GPUs' "
+             "= 1, or " +
+             std::to_string(n_gpus) + " ranks with a GPU each (mpirun -n " + std::to_string(n_gpus) + ")";
+    }
+  } // namespace
+
   std::vector<std::string> choices(const Parameters &parameters)
   {
     std::vector<std::string> lines;
@@ -18,6 +35,8 @@ namespace leopard
       lines.push_back(remark);
     if (parameters.linear_solver.automatic && !in_time) // the time loop says which solver it has
       lines.push_back("linear solver: " + parameters.linear_solver.choice());
+    if (const std::string cost = cost_of_gpus(parameters); !cost.empty())
+      lines.push_back(cost);
     return lines;
   }
 

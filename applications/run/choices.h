@@ -13,8 +13,8 @@ namespace leopard
   struct TimeParameters;
 
   /**
-   * What was chosen where the file leaves it to the program, in lines for a log: the discretization, and the linear
-   * solver of a stationary problem.
+   * What was chosen where the file leaves it to the program, in lines for a log: the discretization, the linear
+   * solver of a stationary problem, and what several GPUs of a rank cost time steps.
    */
   std::vector<std::string> choices(const Parameters &parameters);
 

@@ -103,24 +103,82 @@ namespace leopard
       const unsigned int most = multigrid.form == "stencil" ? of_stencil : std::max(of_mesh, of_stencil);
       check_number_of_levels(parameters, most, most == of_stencil && most != of_mesh ? " down to one node" : "");
     }
+
+    /** 'Linear solver/Method' is multigrid, or the preconditioner. */
+    std::string where_asked_for(const LinearSolverParameters &linear)
+    {
+      return linear.method == "multigrid" ? "'Linear solver/Method' is multigrid" : "'Linear solver/Preconditioner' is multigrid";
+    }
+
+    /** Unknowns of a field on the coarsest level, not more than there will be; 0: not known. */
+    double least_on_coarsest(const Parameters &parameters, bool may_be_stencil)
+    {
+      const MeshParameters &mesh   = parameters.mesh;
+      const int             degree = static_cast<int>(parameters.discretization.degree), dimension = parameters.dimension;
+      const unsigned int    n_levels = parameters.linear_solver.multigrid.n_levels;
+      if (may_be_stencil) // of the nodes inside, halved as often as there are levels
+        {
+          double n = n_levels == 0 ? 0. : 1.;
+          for (int d = 0; d < dimension && n_levels > 0; ++d)
+            n *= std::floor((std::ldexp(mesh.cells[d], static_cast<int>(mesh.global_refinements)) - 1.) /
+                            std::ldexp(1., static_cast<int>(n_levels) - 1));
+          return n;
+        }
+      if (mesh.adaptive && n_levels > 0)
+        return 0.;
+      const int finer = n_levels == 0 ? 0 : static_cast<int>(mesh.global_refinements) + 1 - static_cast<int>(n_levels); // than the coarse mesh
+      if (mesh.domain == "file")
+        return 0.95 * parameters.n_nodes_of_file; // some may be in no cell
+      if (mesh.domain != "hypercube" && mesh.domain != "box")
+        return 0.75 * mesh.n_coarse_cells(dimension) * std::pow(std::ldexp(degree, finer), dimension); // an L-shape has three for four
+      double n = 1.;
+      for (int d = 0; d < dimension; ++d)
+        n *= std::ldexp(mesh.cells[d] * degree, finer) + (mesh.is_periodic() && mesh.periodic[d] ? 0. : 1.);
+      return n;
+    }
+
+    /** @throws Error where that is too much for the coarse solver, above all where the mesh has no coarser level. */
+    void check_coarsest_level(const Parameters &parameters, bool may_be_stencil)
+    {
+      const MultigridParameters &multigrid = parameters.linear_solver.multigrid;
+      const MultigridOptions    &options   = multigrid.options;
+      const bool                 is_dense  = multigrid.coarse_solver == "dense";
+      if (!is_dense && multigrid.coarse_solver != "direct")
+        return;
+      const int    most = is_dense ? options.max_dense : options.max_direct;
+      const double n    = least_on_coarsest(parameters, may_be_stencil);
+      if (!(n > most))
+        return;
+      const bool        is_singular = parameters.problem->may_be_singular(parameters.mesh.is_periodic_all_around());
+      const std::string of_matrix =
+        is_singular ? "" : "'Linear solver/Preconditioner' = aggregation with cg or gmres, which makes its levels of the matrix; or ";
+      throw Error(
+        where_asked_for(parameters.linear_solver) + (parameters.linear_solver.automatic ? " (automatic)" : "") +
+        ", but the coarsest level of the mesh has " + format("%.0f", std::floor(n)) +
+        " unknowns or more, and 'Multigrid/Coarse solver' = " + multigrid.coarse_solver + " bears " + std::to_string(most) +
+        " ('Mesh/Global refinements' is " + std::to_string(parameters.mesh.global_refinements) +
+        (multigrid.n_levels > 0 ? ", 'Multigrid/Levels' " + std::to_string(multigrid.n_levels) : "") + ")\n  expected: " + of_matrix +
+        "a coarser mesh with more refinements; or 'Multigrid/Coarse solver' = " + (is_dense && n <= options.max_direct ? "direct or amg" : "amg"));
+    }
   } // namespace
 
   void Parameters::check_levels_on(MPI_Comm comm) const
   {
     const unsigned int n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm);
-    if (linear_solver.uses_multigrid() && has_stored_levels(linear_solver, n_ranks))
-      check_number_of_levels(*this,
-                             mesh.global_refinements + 1,
-                             n_ranks > 1 ? " of stored matrices, which " + std::to_string(n_ranks) + " ranks have with these settings"
-                                         : " of stored matrices");
+    if (!linear_solver.uses_multigrid() || !has_stored_levels(linear_solver, n_ranks))
+      return;
+    check_number_of_levels(*this,
+                           mesh.global_refinements + 1,
+                           n_ranks > 1 ? " of stored matrices, which " + std::to_string(n_ranks) + " ranks have with these settings"
+                                       : " of stored matrices");
+    check_coarsest_level(*this, false);
   }
 
   void Parameters::check_multigrid() const
   {
     if (!linear_solver.uses_multigrid())
       return;
-    const std::string where =
-      linear_solver.method == "multigrid" ? "'Linear solver/Method' is multigrid" : "'Linear solver/Preconditioner' is multigrid";
+    const std::string where = where_asked_for(linear_solver);
     if (const std::string missing = problem->what_is_missing(); !missing.empty())
       throw Error(where + ", but " + missing +
                   ", and its levels would be empty\n  expected: gmres with another preconditioner (ilu, amg), direct, or automatic");
@@ -145,5 +203,7 @@ namespace leopard
       throw Error("'Multigrid/Full multigrid start' is true, but 'Linear solver/Method' is " + linear_solver.method +
                   "\n  expected: the method multigrid; a preconditioner begins from zero in each call");
     check_form_and_levels(*this);
+    const MultigridParameters &multigrid = linear_solver.multigrid;
+    check_coarsest_level(*this, multigrid.form != "stored" && !multigrid.options.sixteen_bits && why_no_stencil(*this).empty());
   }
 } // namespace leopard

@@ -401,8 +401,11 @@ namespace leopard
         read(prm, problems);
         if (!mesh.file.empty() && std::filesystem::path(mesh.file).is_relative())
           mesh.file = (path.parent_path() / mesh.file).lexically_normal().string();
-        const SolverTask task = solver_task(*this, n_nodes_of(mesh.file, comm));
-        n_unknowns            = task.n_unknowns;
+        n_nodes_of_file = n_nodes_of(mesh.file, comm);
+        SolverTask task = solver_task(*this, n_nodes_of_file);
+        n_unknowns      = task.n_unknowns;
+        if (task.is_needed && linear_solver.asks_for_gpu(task))
+          task.has_gpu = has_gpu_of_its_own(comm);
         linear_solver.choose(task);
         if (problem->time_dependent() && time.exponential()) // which solves no system: what is asked for is not made
           {

@@ -50,11 +50,12 @@ namespace leopard
     std::vector<Parameters>     cases; ///< of a study: the file with the changes of each of smoother_study.cases
     PatternMeasureParameters    pattern_measures;
     SweepParameters             sweep;
-    std::string                 all_entries;     ///< the file with all defaults, in parseable form
-    GivenEntries                given;           ///< "Section/Entry" of what the file and the overrides give, and where
-    double                      n_unknowns = 0.; ///< of the run, about; 0: not known
-    std::vector<ComputedNumber> computed;        ///< numbers that are written as arithmetic
-    std::string                 text;            ///< the file as it was read
+    std::string                 all_entries;          ///< the file with all defaults, in parseable form
+    GivenEntries                given;                ///< "Section/Entry" of what the file and the overrides give, and where
+    double                      n_unknowns      = 0.; ///< of the run, about; 0: not known
+    double                      n_nodes_of_file = 0.; ///< that 'Mesh/File' says it has
+    std::vector<ComputedNumber> computed;             ///< numbers that are written as arithmetic
+    std::string                 text;                 ///< the file as it was read
 
     /**
      * Reads a file (none, if the name is empty) and then the overrides "Section/Entry=value". Collective. @throws Error
@@ -102,8 +103,8 @@ namespace leopard
     int device() const;
 
     /**
-     * After choose_backend(): whether the levels that 'Multigrid/Levels' asks for are there where they are stored for
-     * reasons of these ranks. @throws Error.
+     * After choose_backend(): whether the levels that 'Multigrid/Levels' asks for are there, and the coarsest one is
+     * small enough, where they are stored for reasons of these ranks. @throws Error.
      */
     void check_levels_on(MPI_Comm comm) const;
 

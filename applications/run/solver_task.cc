@@ -4,6 +4,10 @@
 #include "choices.h"
 #include "parameters.h"
 
+#include <solvers/device/device.h>
+
+#include <deal.II/base/mpi.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -105,6 +109,16 @@ namespace leopard
       return !why_general_time_loop(parameters, linear).empty();
     }
   } // namespace
+
+  bool has_gpu_of_its_own(MPI_Comm comm)
+  {
+    MPI_Comm node;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    int n_ranks = 1;
+    MPI_Comm_size(node, &n_ranks);
+    MPI_Comm_free(&node);
+    return Utilities::MPI::min(device::n_devices() >= n_ranks ? 1 : 0, comm) == 1;
+  }
 
   SolverTask solver_task(const Parameters &parameters, double n_nodes_of_file)
   {

@@ -3,6 +3,8 @@
 
 #include <applications/linear_solvers/choose_method.h>
 
+#include <mpi.h>
+
 namespace leopard
 {
   struct Parameters;
@@ -12,6 +14,9 @@ namespace leopard
    * choice itself; @param n_nodes_of_file that the mesh file says it has, 0 without one.
    */
   SolverTask solver_task(const Parameters &parameters, double n_nodes_of_file);
+
+  /** Whether on each machine there are as many GPUs as ranks. It takes a tenth of a second. Collective. */
+  bool has_gpu_of_its_own(MPI_Comm comm);
 
   /**
    * An estimate of what the reaction takes from the least eigenvalue of the matrix of a stationary problem, max (r'(u)

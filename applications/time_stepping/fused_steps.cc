@@ -175,14 +175,6 @@ namespace leopard
       return time.gpu_exchange == "messages";
     }
 
-    /** Of ranks on several hosts no kernel waits for another one. */
-    std::string why_not_on_these_devices(const TimeParameters &time, const LinearSolverParameters &linear)
-    {
-      return time.engine != "fused" && !by_messages(time) && on_one_machine(linear.gpus) && share_a_gpu(linear.gpus)
-               ? "ranks share a GPU, and would wait for one another there without 'Time stepping/GPU exchange' = messages"
-               : "";
-    }
-
     /** Numbers of nodes: those of the scalar degrees of freedom, without what all ranks leave out. Collective. */
     dealii::IndexSet free_nodes(const dealii::IndexSet &left_out, MPI_Comm comm)
     {
@@ -311,9 +303,6 @@ namespace leopard
   FusedSteps::Domain
   FusedSteps::on_grid(const UniformGrid &grid, const TimeParameters &time, const LinearSolverParameters &linear, MPI_Comm comm, std::string &why_not)
   {
-    why_not = why_not_on_these_devices(time, linear);
-    if (!why_not.empty())
-      return {};
     Domain domain;
     domain.grid     = grid.grid;
     domain.nodes    = grid.nodes;
@@ -359,8 +348,6 @@ namespace leopard
       why_not = "all nodes have boundary values";
     else if (!(own_min > 0.))
       why_not = "it needs a mesh without hanging nodes and positive lumped masses";
-    else
-      why_not = why_not_on_these_devices(time, linear);
     if (!why_not.empty())
       return {};
     const dealii::IndexSet    free        = free_nodes(left_out, comm);

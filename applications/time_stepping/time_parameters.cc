@@ -52,7 +52,8 @@ namespace leopard
       "automatic",
       Selection("automatic|fused|general"),
       "Who does the steps. fused: a time loop of its own, on the GPU (backend cuda) without the host, for built-in kinetics or "
-      "expressions of one to six species, of the place and of the time, every scheme and step control, with block-asynchronous sweeps, blocks and "
+      "expressions of one to six species, of the place and of the time, every scheme (ETDRK4: on rectangles and boxes of one rank, see Scheme) and "
+      "step control, with block-asynchronous sweeps, blocks and "
       "tolerances of linear systems of "
       "its own; finite differences on a rectangle or a box, and every other mesh with a lumped mass matrix and no hanging nodes, on any number of "
       "ranks, one a GPU (doc/time_stepping.md); "
@@ -62,8 +63,8 @@ namespace leopard
       "automatic",
       Selection("automatic|messages"),
       "Several ranks with a GPU, fused time loop: how they get one another's values. automatic: kernels write them into the other GPU's "
-      "memory, where all ranks are on one host whose GPUs can do that, by MPI messages otherwise; messages: in any case, as between "
-      "hosts, also where ranks share a GPU (doc/scaling.md).");
+      "memory, where all ranks are on one host whose GPUs can do that, one for each rank; by MPI messages otherwise, also where ranks share "
+      "a GPU, as the log says; messages: in any case, as between hosts (doc/scaling.md).");
     prm.declare_entry("Blow-up factor",
                       "1e8",
                       Double(1.),

@@ -146,7 +146,8 @@ namespace leopard::command_line
                  "--smoother",
                  a.smoother,
                  choices_of(method_names(as_smoother)),
-                 "of multigrid, default chebyshev, of stencils async, of matrices that are not symmetric ilu0 (on the host)");
+                 "of multigrid, default chebyshev, of stencils async, of matrices that are not symmetric ilu0 (with a GPU: after chebyshev, with "
+                 "levels that the host makes)");
       app
         .add_option("--block-unknowns", a.block_unknowns, "of multigrid by smoothed aggregation: unknowns of a node, in consecutive rows (default 1)")
         ->type_name("N");
@@ -169,7 +170,9 @@ namespace leopard::command_line
         .add_option("--gpus",
                     a.n_gpus,
                     "rows shared out to the first N GPUs, a thread each, for --method async, or cg and gmres with what each GPU can make of its own "
-                    "rows as a preconditioner: none, ic, ilu or a relaxation; automatic chooses among these")
+                    "rows as a preconditioner: none, ic, ilu or a relaxation; automatic chooses among these. One GPU has multigrid, which for "
+                    "matrices like those "
+                    "of diffusion should be faster: then a line says so")
         ->type_name("N");
       app.add_option("--shares", a.gpus.shares, "of --gpus: the part of the matrix of each, such as 60,40 (default: equal ones)")
         ->delimiter(',')

@@ -112,7 +112,7 @@ namespace leopard::command_line
       return result;
     }
 
-    const std::string smoother_of_others = "ilu0"; ///< of non-symmetric matrices: levels in any order, on the host alone
+    const std::string smoother_of_others = "ilu0"; ///< of non-symmetric matrices: levels in any order, which the host makes
 
     bool may_use_gpu(const Arguments &arguments)
     {

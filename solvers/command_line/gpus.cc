@@ -74,4 +74,14 @@ namespace leopard::command_line
     result.push_back({"gmres", "jacobi", "for matrices that are not definite, too; convergence is not promised"});
     return result;
   }
+
+  std::string why_one_gpu(const CrsMatrix<double> &A, const MatrixTraits &traits)
+  {
+    Arguments of_one;
+    of_one.backend      = "cuda";
+    const Attempt first = attempts_for(A, traits, of_one).front();
+    return with_attempt(of_one, first).has_multigrid()
+             ? "one GPU should be faster, if the matrix fits into its memory, by " + text_of(first) + ", which several do not have: no --gpus"
+             : "";
+  }
 } // namespace leopard::command_line

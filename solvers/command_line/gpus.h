@@ -22,4 +22,11 @@ namespace leopard::command_line
 
   /** What --method automatic tries there where async alone does not suit the matrix, in this order. */
   std::vector<Attempt> methods_on_gpus(const MatrixTraits &traits);
+
+  /**
+   * That one GPU should be faster than several, in a line, where --method automatic would take multigrid on it; else
+   * empty. With 2000 x 2000 nodes multigrid solves in 0.05 s on one H200, CG with async takes 0.22 s on two with 1500 x
+   * 1500 (benchmarks/results/2026-12-01_h200_start.md, 2026-11-29_h200_krylov_of_parts.md).
+   */
+  std::string why_one_gpu(const CrsMatrix<double> &A, const MatrixTraits &traits);
 } // namespace leopard::command_line

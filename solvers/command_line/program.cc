@@ -12,6 +12,7 @@
 #include "advice.h"
 #include "automatic.h"
 #include "conclusion.h"
+#include "gpus.h"
 #include "method.h"
 #include "nodes.h"
 #include "option_names.h"
@@ -344,6 +345,14 @@ namespace leopard::command_line
       return i + 1 == attempts.size();
     }
 
+    /** Before a solve with --gpus. */
+    void say_whether_one_gpu_suits(const Arguments &arguments, const CrsMatrix<double> &A, const MatrixTraits &traits)
+    {
+      if (arguments.n_gpus > 0)
+        if (const std::string why = why_one_gpu(A, traits); !why.empty())
+          log_line("GPUs", why);
+    }
+
     /** One method after the other, as far as needed. */
     int solve_by_attempts(const Arguments           &arguments,
                           const CrsMatrix<double>   &A,
@@ -450,6 +459,8 @@ namespace leopard::command_line
         {
           if (arguments.rhs.empty())
             check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, false);
+          if (arguments.n_gpus > 0)
+            say_whether_one_gpu_suits(arguments, A, look_at(A, is_symmetric));
           return conclude(arguments, A, b, attempt_by(arguments, A, b, ScaledSystem(), times));
         }
       if (arguments.method_name == "cg" && !is_symmetric)
@@ -463,6 +474,7 @@ namespace leopard::command_line
         traits = look_at(system.A, is_symmetric);
       if (arguments.method_name == "automatic")
         look_for_negative_eigenvalues(system.is_scaled() ? system.A : A, traits);
+      say_whether_one_gpu_suits(arguments, system.is_scaled() ? system.A : A, traits);
       return solve_by_attempts(system.is_scaled() ? system.arguments : arguments, A, b, system, traits, since_read, times);
     }
   } // namespace

@@ -23,9 +23,9 @@ namespace leopard::device
    * numbers look random and are always the same, and those of rows that follow others are smaller than those of all
    * that do not. A row belongs to the middle that it is coupled to, or else to that of the neighbour it is coupled to
    * most strongly. Rows without strong couplings are in none. There are fewer and less regular aggregates than the
-   * host's: coarse levels are smaller, and convergence takes a fifth more iterations of conjugate gradients for a
-   * Laplacian, twice as many for one that is strong in one direction only. Source: Bell, Dalton, Olson, SIAM J. Sci.
-   * Comput. 34 (2012) C123, section 4.3, algorithm 5.
+   * host's: coarse levels are smaller, and convergence takes more iterations of conjugate gradients: a fifth to six
+   * tenths for a Laplacian, twice as many for one that is strong in one direction only. Source: Bell, Dalton, Olson,
+   * SIAM J. Sci. Comput. 34 (2012) C123, section 4.3, algorithm 5.
    */
   Aggregates aggregate(const DeviceCrs<double> &A, double strength);
 

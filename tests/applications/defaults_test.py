@@ -102,6 +102,11 @@ class Defaults(Program):
                                        "gmres with the preconditioner ilu (automatic: steps become so long that relaxations stagnate, and 'Linear solver/GPUs' is 2, ",
                                        "cg with the preconditioner ic (automatic: the matrix is symmetric and positive definite, and the preconditioner is given")):
             self.assertIn(solver, text)
+        cost = "'Linear solver/GPUs' is 2, for which the general time loop does the steps, several times slower than the fused one"
+        self.assertEqual([cost in text for text in said], [False, True, True, False])
+        others = [[*two, "Time stepping/Engine=general"], [*two, "Linear solver/Method=gmres", "Linear solver/Preconditioner=jacobi"], []]
+        for text in self.valid([(TINY, settings) for settings in others]):  # general all the same, or fused
+            self.assertNotIn("several times slower", text)
         self.invalid([(laplace, [*two, "Laplace/Boundary values="], "'Linear solver/GPUs' is 2, but the linear solver is cg with the preconditioner multigrid"),
                       (laplace, [*two, "Linear solver/Preconditioner=amg"], "'Linear solver/GPUs' is 2, but the linear solver is cg with the preconditioner amg")])
 

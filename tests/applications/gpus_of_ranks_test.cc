@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <applications/linear_solvers/gpu_remarks.h>
 #include <solvers/distributed/gpus/unlike_gpus.h>
+#include <solvers/distributed/mpi/mpi_transport.h>
 
 #include <gtest/gtest.h>
 
@@ -28,6 +29,15 @@ namespace leopard
       const RankGpu none = {0, "one", "", ""};
       EXPECT_FALSE(share_a_gpu({none, none}));
       EXPECT_TRUE(remarks_on({first, on_another_host(first)}).empty());
+    }
+
+    /** Kernels that wait for one another on one GPU need not end. */
+    TEST(GpusOfRanks, ThatShareOneTakeMessages)
+    {
+      EXPECT_EQ(why_by_messages(false, true, share_a_gpu({first, second, first})), "ranks share a GPU");
+      EXPECT_EQ(why_by_messages(false, true, share_a_gpu({first, second})), "");
+      EXPECT_EQ(why_by_messages(true, true, true), "as asked for");
+      EXPECT_EQ(why_by_messages(false, false, false), "the ranks are on several hosts");
     }
 
     TEST(GpusOfRanks, TheLogNamesThoseThatAreShared)

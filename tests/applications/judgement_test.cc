@@ -91,6 +91,9 @@ namespace leopard
       parameters.preconditioner = "multigrid";
       EXPECT_EQ(advice(slow, parameters).find("multigrid"), std::string::npos);
       EXPECT_NE(advice(slow, parameters).find("'Preconditioner' = amg"), std::string::npos);
+      parameters.backend        = "cuda";
+      parameters.preconditioner = "aggregation";
+      EXPECT_NE(advice(slow, parameters).find("'Linear solver/Backend' = host, with 'Preconditioner' = amg"), std::string::npos);
       Progress rounding  = slow;
       rounding.last      = 1e-14;
       rounding.stagnated = true;
@@ -189,6 +192,70 @@ namespace leopard
       step.consistent_mass = false;
       step.follows_bound   = true;
       EXPECT_EQ(name(step), "async");
+    }
+
+    /** Where amg is above, and the backend is left to the program. */
+    TEST(ChooseMethod, TakesTheGpuForLargeSystemsWhereThereIsOne)
+    {
+      const auto chosen = [](const SolverTask &task) { return choose_method(task); };
+      SolverTask jumps;
+      jumps.has_levels = true;
+      jumps.has_gpu    = true;
+      jumps.n_unknowns = least_unknowns_on_gpu;
+      EXPECT_EQ(chosen(jumps).name(), "cg with the preconditioner aggregation");
+      EXPECT_NE(chosen(jumps).reason.find("; on the GPU, where from 150000 unknowns on"), std::string::npos) << chosen(jumps).reason;
+      EXPECT_TRUE(asks_for_gpu(jumps));
+      jumps.n_unknowns = least_unknowns_on_gpu - 1.;
+      EXPECT_EQ(chosen(jumps).name(), "cg with the preconditioner amg");
+      EXPECT_NE(chosen(jumps).reason.find("; on the host, which is faster"), std::string::npos) << chosen(jumps).reason;
+      jumps.n_unknowns = 0.; // of an adaptive mesh
+      EXPECT_EQ(chosen(jumps).name(), "cg with the preconditioner amg");
+      EXPECT_NE(chosen(jumps).reason.find("it is not known"), std::string::npos) << chosen(jumps).reason;
+
+      SolverTask step;
+      step.in_time = step.has_newton = step.long_steps = step.has_gpu = true;
+      step.n_unknowns                                                 = 1e6;
+      EXPECT_EQ(chosen(step).name(), "gmres with the preconditioner aggregation");
+
+      jumps.n_unknowns = 1e6;
+      for (const char *asked_for : {"host", "reference"})
+        {
+          jumps.backend = asked_for;
+          EXPECT_EQ(chosen(jumps).name(), "cg with the preconditioner amg") << asked_for;
+          EXPECT_EQ(chosen(jumps).reason.find("GPU"), std::string::npos) << chosen(jumps).reason;
+          EXPECT_FALSE(asks_for_gpu(jumps)) << asked_for;
+        }
+      jumps.backend           = "automatic";
+      jumps.may_be_indefinite = true; // not measured
+      EXPECT_EQ(chosen(jumps).name(), "cg with the preconditioner amg");
+      jumps.may_be_indefinite = false;
+      jumps.has_even_levels   = true;
+      EXPECT_EQ(chosen(jumps).name(), "cg with the preconditioner multigrid");
+      EXPECT_FALSE(asks_for_gpu(jumps)); // which takes a tenth of a second
+      jumps.has_even_levels = false;
+      jumps.preconditioner  = "amg";
+      EXPECT_EQ(chosen(jumps).name(), "cg with the preconditioner amg");
+    }
+
+    TEST(ChooseMethod, WhatAGpuCannotSmoothStaysWithTheHost)
+    {
+      SolverTask jumps;
+      jumps.has_levels = jumps.has_gpu = true;
+      jumps.n_unknowns                 = 1e6;
+      const auto chosen                = [&jumps](const std::string &smoother) {
+        LinearSolverParameters parameters;
+        parameters.multigrid.options.smoother.method = smoother;
+        parameters.multigrid.chooses_smoother        = smoother.empty();
+        parameters.choose(jumps);
+        return parameters;
+      };
+      EXPECT_EQ(chosen("").preconditioner, "aggregation");
+      EXPECT_EQ(chosen("").suited.preconditioner, "aggregation");
+      EXPECT_EQ(chosen("chebyshev").preconditioner, "aggregation");
+      const LinearSolverParameters on_host = chosen("gauss-seidel");
+      EXPECT_EQ(on_host.preconditioner, "amg");
+      EXPECT_EQ(on_host.suited.preconditioner, "amg");
+      EXPECT_NE(on_host.why.find("; not on the GPU, as the smoother gauss-seidel runs on the host"), std::string::npos) << on_host.why;
     }
   } // namespace
 } // namespace leopard

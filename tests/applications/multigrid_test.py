@@ -348,6 +348,31 @@ class MultigridBadInput(Program):
         self.leopard(TINY, *steps)
         self.assertIn("Multigrid/Levels", [e["entry"] for e in self.run_json(TINY.stem)["not_used"]])
 
+    def test_the_coarse_solver_direct_is_taken(self):
+        """It was the dense inverse, which does not bear these 6561 unknowns."""
+        self.leopard(VERIFICATION / "multigrid_2d.prm", "Multigrid/Form=stored", "Multigrid/Levels=1", "Multigrid/Coarse solver=direct", "Verification/Refinements=0",
+                     "Mesh/Cells=80", "Mesh/Global refinements=0", "Linear solver/Backend=host", "Linear solver/Precision=double")
+        self.assertEqual(self.iterations("multigrid_2d"), [1])
+
+    def test_a_mesh_without_levels_is_refused_before_it_is_made(self):
+        """Where the coarse solver cannot bear the whole mesh; a smaller one is its own coarsest level, and a stencil has levels of its own."""
+        square = "set Problem = laplace\nsubsection Laplace\n set Source = 1\n set Boundary values = *: 0\nend\nsubsection Linear solver\n set Method = cg\n set Preconditioner = multigrid\nend\n"
+        n = 70
+        nodes = "".join(f"{1 + i + n * j} {i / n} {j / n} 0\n" for j in range(n) for i in range(n))
+        cells = "".join(f"{1 + i + (n - 1) * j} 3 2 1 1 {1 + i + n * j} {2 + i + n * j} {2 + i + n * (j + 1)} {1 + i + n * (j + 1)}\n" for j in range(n - 1) for i in range(n - 1))
+        self.write("grid.msh", f"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{n * n}\n{nodes}$EndNodes\n$Elements\n{(n - 1) ** 2}\n{cells}$EndElements\n")
+        file, stored, unrefined = self.write("square.prm", square).name, "Multigrid/Form=stored", "Mesh/Global refinements=0"
+        mesh = ["Mesh/Domain=file", "Mesh/File=grid.msh", unrefined]
+        says = ["'Linear solver/Preconditioner' is multigrid, but the coarsest level", "'Linear solver/Preconditioner' = aggregation with cg or gmres", "'Mesh/Global refinements' is 0"]
+        self.invalid([(file, [stored, unrefined, "Mesh/Cells=64"], [*says, " 4225 unknowns", "direct or amg"]),
+                      (file, [stored, unrefined, "Mesh/Cells=17", "Mesh/Dimension=3"], [*says, " 5832 unknowns"]),
+                      (file, [stored, unrefined, "Mesh/Cells=32", "Discretization/Degree=2", "Discretization/Method=finite elements"], [*says, " 4225 unknowns"]),
+                      (file, [stored, unrefined, "Mesh/Cells=400", "Multigrid/Coarse solver=direct"], [*says, "direct bears 100000"]),
+                      (file, [*mesh, "Multigrid/Precision=double"], [*says, " 4655 unknowns"])])
+        self.valid([(file, [stored, unrefined, "Mesh/Cells=63"]), (file, [unrefined, "Mesh/Cells=64"]), (file, [stored, "Mesh/Global refinements=1", "Mesh/Cells=63"]),
+                    (file, [*mesh, "Multigrid/Coarse solver=direct"]), (file, [stored, unrefined, "Mesh/Cells=64", "Multigrid/Coarse solver=amg"]),
+                    (file, [*mesh, "Linear solver/Preconditioner=aggregation"])])
+
     def test_contradictions(self):
         square, l_shape = VERIFICATION / "multigrid_2d.prm", VERIFICATION / "multigrid_l_shape.prm"
         for file, settings, says in (
@@ -369,7 +394,8 @@ class MultigridBadInput(Program):
                 (TINY, ["Linear solver/Method=multigrid"], ["2 fields", "gmres with the preconditioner multigrid"]),
                 (FILES / "benchmarks/newton_thesis.prm",
                  ["Mesh/Adaptive=true", "Discretization/Method=finite elements", "Linear solver/Method=multigrid"], ["is not linear"]),
-                (square, ["Multigrid/Levels=1", "Mesh/Global refinements=7", "Verification/Refinements=0"], ["unknowns, too many for", "dense", "section 'Multigrid'"]),
+                (square, ["Multigrid/Levels=1", "Mesh/Global refinements=7", "Verification/Refinements=0"], ["the coarsest level of the mesh has 16129 unknowns or more", "'Multigrid/Coarse solver' = dense bears 4096",
+                                                                                                                    "'Linear solver/Preconditioner' = aggregation", "'Multigrid/Levels' 1"]),
                 (square, ["Multigrid/Wait for ghosts=false", "Multigrid/Smoother=chebyshev"], ["'Multigrid/Wait for ghosts' is false", "'Multigrid/Smoother' is chebyshev", "async"]),
                 (square, ["Multigrid/Wait for ghosts=false", "Linear solver/Schedule=replay"], ["'Linear solver/Schedule' is not chaotic", "expected: true, or"]),
                 (square, ["Multigrid/Wait for ghosts=false", "Linear solver/Backend=reference"], ["'Multigrid/Wait for ghosts' is false", "reference"]),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <solvers/distributed/mpi/gpus_of_ranks.h>
 #include <solvers/distributed/mpi/mpi_transport.h>
 
 #include <string>
@@ -16,6 +17,12 @@ namespace leopard
   inline int n_ranks()
   {
     return size_of(MPI_COMM_WORLD);
+  }
+
+  /** Whether ranks share a GPU, and so exchange by messages. Collective. */
+  inline bool have_one_gpu()
+  {
+    return n_ranks() > 1 && share_a_gpu(gpus_of_ranks(true, "", MPI_COMM_WORLD));
   }
 
   /** A number that must be the same on all ranks to the last bit. */

@@ -16,7 +16,7 @@ namespace leopard
     std::unique_ptr<Transport> make_transport_like(const Communication<double> *ghosts, Backend backend, int n, MPI_Comm comm)
     {
       const bool staged = ghosts != nullptr && backend == Backend::cuda && !ghosts->is_queued(MemorySpace::device);
-      return make_transport(comm, backend, staged, n, SharedGpu::staged);
+      return make_transport(comm, backend, staged, n);
     }
   } // namespace
 

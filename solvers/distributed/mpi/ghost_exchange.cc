@@ -42,7 +42,7 @@ namespace leopard
   Transport &DeviceTransport::get()
   {
     if (transport == nullptr)
-      transport = make_transport(comm, Backend::cuda, staged, 1, SharedGpu::staged); // which gathers nothing
+      transport = make_transport(comm, Backend::cuda, staged, 1); // which gathers nothing
     return *transport;
   }
 

@@ -62,11 +62,6 @@ namespace leopard
     return rank;
   }
 
-  bool on_one_machine(const std::vector<RankGpu> &gpus)
-  {
-    return std::all_of(gpus.begin(), gpus.end(), [&](const RankGpu &gpu) { return gpu.machine == gpus.front().machine; });
-  }
-
   bool share_a_gpu(const std::vector<RankGpu> &gpus)
   {
     return first_that_shares(gpus) < gpus.size();

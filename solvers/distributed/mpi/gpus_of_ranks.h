@@ -30,8 +30,6 @@ namespace leopard
 
   /** The first rank that has the GPU of a lower one; the number of ranks if there is none. */
   std::size_t first_that_shares(const std::vector<RankGpu> &gpus);
-  /** Whether all ranks are on one; true for no ranks. */
-  bool on_one_machine(const std::vector<RankGpu> &gpus);
   /** Whether two ranks have the same. */
   bool share_a_gpu(const std::vector<RankGpu> &gpus);
 } // namespace leopard

@@ -110,18 +110,6 @@ namespace leopard
       return all == 1;
     }
 
-    /** Why device arrays travel by messages without a try at another way; empty: there is no reason. Collective. */
-    std::string why_staged(MPI_Comm comm, bool staged, SharedGpu shared)
-    {
-      if (staged)
-        return "as asked for";
-      if (!one_host(comm))
-        return "the ranks are on several hosts";
-      if (shared == SharedGpu::staged && share_a_gpu(gpus_of_ranks(true, "", comm)))
-        return "ranks share a GPU";
-      return "";
-    }
-
     /** In a communicator of its own, whose last use may be when MPI is over: then nobody is waited for. */
     AllGather own_all_gather(MPI_Comm comm)
     {
@@ -134,11 +122,17 @@ namespace leopard
     }
   } // namespace
 
-  std::unique_ptr<Transport> make_transport(MPI_Comm comm, Backend backend, bool staged, long largest_vector, SharedGpu shared)
+  std::string why_by_messages(bool asked_for, bool on_one_host, bool shares_gpu)
+  {
+    return asked_for ? "as asked for" : !on_one_host ? "the ranks are on several hosts" : shares_gpu ? "ranks share a GPU" : "";
+  }
+
+  std::unique_ptr<Transport> make_transport(MPI_Comm comm, Backend backend, bool staged, long largest_vector)
   {
     if (backend != Backend::cuda)
       return std::make_unique<MpiTransport>(comm, MemorySpace::host);
-    std::string reason = why_staged(comm, staged, shared);
+    const bool  on_one_host = staged || one_host(comm), asks = !staged && on_one_host;
+    std::string reason = why_by_messages(staged, on_one_host, asks && share_a_gpu(gpus_of_ranks(true, "", comm)));
     if (reason.empty())
       {
         auto result = make_peer_transport(rank_in(comm), size_of(comm), largest_vector, own_all_gather(comm), reason);

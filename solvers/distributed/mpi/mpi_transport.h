@@ -21,18 +21,19 @@ namespace leopard
   /** For together(): the text `own` of the first rank on which it is not empty. Collective. */
   std::string first_error_in(MPI_Comm comm, const std::string &own);
 
-  /** Whether the kernels of ranks that have one GPU together may wait for one another. */
-  enum class SharedGpu
-  {
-    waits, ///< for what has to be queued as a whole: they take turns of some milliseconds
-    staged ///< messages, for which a rank waits on the host and leaves the GPU to the others
-  };
+  /**
+   * Why device arrays travel by messages, without a try at another way; empty: there is no reason. Kernels of ranks
+   * that have one GPU together would wait for one another there and need not end: by messages a rank waits on the host
+   * and leaves the GPU to the others. @param shares_gpu two ranks have the same.
+   */
+  std::string why_by_messages(bool asked_for, bool on_one_host, bool shares_gpu);
 
   /**
    * The best transport between the ranks: for the backend cuda kernels that write into the other GPUs' memory where the
-   * ranks are on one host whose GPUs can do that, else MPI messages, and why. Who exchanges device vectors asks here.
-   * Collective. @param staged messages in any case. @param largest_vector values of Transport::gather() at most.
+   * ranks are on one host whose GPUs can do that, one for each, else MPI messages, and why. Who exchanges device
+   * vectors asks here. Collective. @param staged messages in any case. @param largest_vector values of
+   * Transport::gather() at most.
    * @throws DeviceError.
    */
-  std::unique_ptr<Transport> make_transport(MPI_Comm comm, Backend backend, bool staged, long largest_vector, SharedGpu shared = SharedGpu::waits);
+  std::unique_ptr<Transport> make_transport(MPI_Comm comm, Backend backend, bool staged, long largest_vector);
 } // namespace leopard

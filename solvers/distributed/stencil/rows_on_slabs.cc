@@ -83,7 +83,7 @@ namespace leopard
       }
     else
       host_buffer.resize(place);
-    const std::unique_ptr<Transport> transport = make_transport(comm, backend, false, 1, SharedGpu::staged); // which gathers nothing
+    const std::unique_ptr<Transport> transport = make_transport(comm, backend, false, 1); // which gathers nothing
     there                                      = transport->connect(pattern, 1);
     back                                       = transport->connect(pattern_back, 1);
   }
