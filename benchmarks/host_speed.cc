@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host speed: one global iteration of async-(k) beside deal.II's Jacobi and SOR steps on the same matrix, in one run.
 // usage: host_speed [NODES_PER_DIRECTION] [REPETITIONS]
+#include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
+#include <solvers/base/words.h>
 #include <solvers/block_async/block_async.h>
 #include <solvers/matrix/generators.h>
 #include <solvers/matrix/stencil.h>
@@ -72,17 +75,24 @@ namespace
 
   /**
    * Time to a relative residual, residuals not counted: first how many steps that takes, then these steps alone. Median
-   * of some.
+   * of some. @throws ConvergenceFailure if 10000 steps do not do.
    */
   void time_to_solution(const std::vector<Method> &methods, double tolerance, int repetitions)
   {
     for (const Method &method : methods)
       {
         method.reset();
-        const double goal  = tolerance * method.residual();
-        int          steps = 0;
-        for (; steps < 10000 && method.residual() > goal; ++steps)
-          method.step();
+        double       residual = method.residual();
+        const double goal     = tolerance * residual;
+        int          steps    = 0;
+        for (; !reached(residual, goal); ++steps)
+          {
+            if (steps == 10000 || !std::isfinite(residual))
+              throw ConvergenceFailure(method.name + " has a residual of " + short_text(residual) + " after " + std::to_string(steps) +
+                                       " steps\n  expected: " + short_text(goal) + " within 10000");
+            method.step();
+            residual = method.residual();
+          }
         std::vector<double> times;
         for (int r = 0; r < repetitions; ++r)
           {

@@ -168,7 +168,7 @@ def files(root):
 def comparisons(root):
     """Convergence is tested by reached(), which NaN and infinity fail; norms of HostVectors do not overflow where the vector does not."""
     for path, name in sources(root):
-        if not name.startswith(("applications/", "solvers/")) or name == "solvers/base/norms.h":
+        if not name.startswith(("applications/", "solvers/", "benchmarks/")) or name == "solvers/base/norms.h":
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
             code = re.sub(r"^\s*\*.*|//.*|/\*.*|\"[^\"]*\"|^\s*#.*", "", line)

@@ -170,6 +170,8 @@ class Rules(unittest.TestCase):
                 ("solvers/krylov/a.cuh", "const bool done = norm < tolerance * first;"),
                 ("solvers/krylov/a.cc", "converged = std::abs(a - b) <= options.relative_tolerance * b;"),
                 ("solvers/krylov/a.cc", "return goal >= norm;"),
+                ("benchmarks/a.h", "#pragma once\nfor (; n < 100000 && r.l2_norm() > goal; ++n)"),
+                ("benchmarks/a.cc", "for (; steps < 10000 && method.residual() > goal; ++steps)"),
                 ("applications/time_stepping/a.cc", "const double norm = residual.l2_norm();")):
             self.assertEqual(len(self.violations(rules.comparisons, name, SPDX + line + "\n")), 1, (name, line))
         for name, line in (
