@@ -97,7 +97,7 @@ namespace leopard
       }
   }
 
-  /** The same by as many threads as the machine has, which are asked for where n is not small. */
+  /** The same by usable_cores() threads, which are asked for where n is not small. */
   template <typename Function>
   void parallel_for(long n, long grain, const Function &function)
   {

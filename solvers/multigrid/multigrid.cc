@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/together_by_sums.h"
+#include "../base/usable_resources.h"
 #include "aggregation.h"
 #include "coarse_solvers.h"
 #include "level_order.h"
@@ -68,7 +69,7 @@ namespace leopard
       if (!holds)
         throw InvalidInput("multigrid: " + option + " is " + found + "\n  expected: " + expected);
     };
-    require(n_threads >= 0, "n_threads", std::to_string(n_threads), "a number >= 0, where 0 stands for all of the machine's");
+    require(n_threads >= 0, "n_threads", std::to_string(n_threads), std::string("a number >= 0, ") + meaning_of_no_threads);
     const char *steps = "a number >= 0, or -1 where it is to be chosen";
     require(pre_smoothing >= -1, "pre_smoothing", std::to_string(pre_smoothing), steps);
     require(post_smoothing >= -1, "post_smoothing", std::to_string(post_smoothing), steps);
