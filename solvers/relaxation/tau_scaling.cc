@@ -39,7 +39,7 @@ namespace leopard
         , root(A.n_rows)
         , scaled(A.n_columns, 0.)
       {
-        if (communication.max(spectrum::row_without_positive_diagonal(A) >= 0 ? 1. : 0.) != 0.)
+        if (communication.max(spectrum::row_without_positive_diagonal(A, n_threads) >= 0 ? 1. : 0.) != 0.)
           refuse("a diagonal entry of the matrix is not positive");
         for (int i = 0; i < A.n_rows; ++i)
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
@@ -70,7 +70,7 @@ namespace leopard
        */
       bool is_symmetric(unsigned int rank)
       {
-        if (communication.max(spectrum::find_asymmetry(A).found ? 1. : 0.) != 0.)
+        if (communication.max(spectrum::find_asymmetry(A, pool->size()).found ? 1. : 0.) != 0.)
           return false;
         if (!communication.has_ghosts())
           return true;
