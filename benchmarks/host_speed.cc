@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host speed: one global iteration of async-(k) beside deal.II's Jacobi and SOR steps on the same matrix, in one run.
-// usage: host_speed [NODES_PER_DIRECTION] [REPETITIONS]
 #include <solvers/base/errors.h>
 #include <solvers/base/norms.h>
 #include <solvers/base/words.h>
@@ -12,11 +11,12 @@
 #include <deal.II/lac/sparsity_pattern.h>
 #include <deal.II/lac/vector.h>
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -149,9 +149,12 @@ namespace
 
 int main(int argc, char **argv)
 {
-  const int               n           = argc > 1 ? std::atoi(argv[1]) : 1000;
-  const int               repetitions = argc > 2 ? std::atoi(argv[2]) : 15;
-  const CrsMatrix<double> A           = five_point_matrix(n, n, 0.1);
+  int      n = 1000, repetitions = 15;
+  CLI::App app("Speed of the host backend: one global iteration of async-(k) beside deal.II's Jacobi and SOR steps");
+  app.add_option("nodes", n, "of the square grid, a direction")->check(CLI::Range(2, 10000))->capture_default_str();
+  app.add_option("repetitions", repetitions, "of which the median counts")->check(CLI::Range(3, 10000))->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  const CrsMatrix<double> A = five_point_matrix(n, n, 0.1);
 
   dealii::SparsityPattern      pattern;
   dealii::SparseMatrix<double> matrix;
@@ -199,7 +202,15 @@ int main(int argc, char **argv)
   std::printf("speed-up of two threads: async-(1) %.2f, async-(5) %.2f (at least 1.7)\n",
               timings[2].median() / timings[4].median(),
               timings[3].median() / timings[5].median());
-  for (const int size : {n, static_cast<int>(std::lround(n * std::sqrt(2.)))})
-    helmholtz(size, repetitions / 3);
+  try
+    {
+      for (const int size : {n, static_cast<int>(std::lround(n * std::sqrt(2.)))})
+        helmholtz(size, repetitions / 3);
+    }
+  catch (const Error &error)
+    {
+      std::fprintf(stderr, "error: %s\n", error.what());
+      return 1;
+    }
   return 0;
 }

@@ -23,9 +23,13 @@ namespace leopard
      * false: on the boundary the field is the same to one percent of its range. The wavelength is that of the patch in
      * the domain then, not of the pattern in it.
      */
-    bool               reaches_boundary = true;
-    unsigned long long n_spots          = 0; ///< connected parts above the middle of mean and maximum
-    unsigned long long n_holes          = 0; ///< connected parts below the middle of mean and minimum
+    bool reaches_boundary = true;
+    /**
+     * Connected parts above 'Output/Spot threshold', or, where that is not given, above the middle of mean and maximum.
+     * kind() compares them with a lattice in both cases, so that a threshold far from the middle may change it.
+     */
+    unsigned long long n_spots = 0;
+    unsigned long long n_holes = 0; ///< connected parts below the middle of mean and minimum
 
     /** Whether the field is constant to one percent of its largest value, or to rounding errors of the others. */
     bool is_homogeneous() const;

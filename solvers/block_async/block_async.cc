@@ -57,7 +57,6 @@ namespace leopard
              (options.corrections == Corrections::single_precision ? " with corrections in single precision" : "");
     }
 
-    /** "1e+308", where std::to_string() writes three hundred digits. */
     const char *const weights_of_stored_matrix =
       "block-asynchronous iteration: sweep_weights are given for a stored matrix\n  expected: that option for stencils only";
 
