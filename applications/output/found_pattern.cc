@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "found_pattern.h"
 
+#include "field_measures.h"
+
 #include <applications/base/log.h>
 
 #include <nlohmann/json.hpp>
@@ -12,7 +14,7 @@ namespace leopard
 {
   bool FoundPattern::is_homogeneous() const
   {
-    return !(maximum - minimum > 1e-2 * std::max(std::abs(minimum), std::abs(maximum)) && maximum - minimum > 1e-12 * scale);
+    return leopard::is_homogeneous(minimum, maximum, scale, least_pattern);
   }
 
   double FoundPattern::n_of_lattice() const

@@ -31,7 +31,10 @@ namespace leopard
     unsigned long long n_spots = 0;
     unsigned long long n_holes = 0; ///< connected parts below the middle of mean and minimum
 
-    /** Whether the field is constant to one percent of its largest value, or to rounding errors of the others. */
+    /**
+     * Whether the field is constant to one percent of its largest value (least_pattern), or to rounding errors of the
+     * others. The columns of `statistics` follow what is smaller, down to left_by_solvers.
+     */
     bool is_homogeneous() const;
 
     /** Spots that a lattice (hexagons in 2D, body-centred in 3D) of this wavelength has on the domain. */
