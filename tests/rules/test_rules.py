@@ -172,6 +172,8 @@ class Rules(unittest.TestCase):
                 ("solvers/krylov/a.cc", "return goal >= norm;"),
                 ("benchmarks/a.h", "#pragma once\nfor (; n < 100000 && r.l2_norm() > goal; ++n)"),
                 ("benchmarks/a.cc", "for (; steps < 10000 && method.residual() > goal; ++steps)"),
+                ("tests/solvers/a.cc", "difference = std::max(difference, std::abs(v[i / 16 + (i % 16)] - u[i]));"),
+                ("tests/solvers/a.cc", "difference = std::max<double>(difference, std::abs(a - b));"),
                 ("applications/time_stepping/a.cc", "const double norm = residual.l2_norm();")):
             self.assertEqual(len(self.violations(rules.comparisons, name, SPDX + line + "\n")), 1, (name, line))
         for name, line in (
@@ -180,6 +182,8 @@ class Rules(unittest.TestCase):
                 ("applications/nonlinear/a.cc", "double tolerance = 0.; ///< stop when r <= tolerance"),
                 ("applications/nonlinear/a.cc", "reduction = norm > 0. ? 0.3 * goal / norm : 0.5;"),
                 ("solvers/base/norms.h", "#pragma once\nreturn norm <= goal;"),
+                ("tests/solvers/a.cc", "largest = std::max(largest, std::abs(x));"),
+                ("tests/solvers/a.cc", "EXPECT_LT(larger_or_nan(error, std::abs(a - b)), tolerance);"),
                 ("solvers/krylov/a.cc", "const double norm = residual.l2_norm();")):
             self.assertEqual(self.violations(rules.comparisons, name, SPDX + line + "\n"), [], (name, line))
 
