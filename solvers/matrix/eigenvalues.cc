@@ -226,7 +226,10 @@ namespace leopard::spectrum
       return roots;
     }
 
-    /** find_asymmetry() of a matrix with sorted rows, by the pool's threads: each entry looks for the one that mirrors it. */
+    /**
+     * find_asymmetry() of a matrix with sorted rows, by the pool's threads: each entry looks for the one that mirrors
+     * it.
+     */
     Asymmetry find_asymmetry_in_sorted(const CrsMatrix<double> &A, ThreadPool &pool)
     {
       constexpr int              none  = std::numeric_limits<int>::max();
