@@ -58,6 +58,7 @@ namespace leopard
         , all(communication_of(ranks_))
       {
         find_isolated_rows();
+        together([this] { check_coordinates(); }, ranks.communication);
         fetch_coordinates_of_ghosts();
         measure();
         together([this] { place(); }, ranks.communication);
@@ -123,6 +124,16 @@ namespace leopard
           throw NotFound{"no row is coupled to another"};
       }
 
+      /** @throws InvalidInput. What is no number has no node, and passes every comparison of distances. */
+      void check_coordinates() const
+      {
+        for (int i = 0; i < A.n_rows; ++i)
+          for (int d = 0; d < dim && !is_isolated[i]; ++d)
+            if (const double x = coordinates[static_cast<std::size_t>(i) * dim + d]; !std::isfinite(x))
+              throw InvalidInput("find_stencil: coordinate " + std::to_string(d) + " of row " + std::to_string(ranks.first + i) + " is " +
+                                 text_of(x) + first_row + "\n  expected: finite numbers");
+      }
+
       void measure()
       {
         constexpr double infinity   = std::numeric_limits<double>::infinity();
@@ -181,7 +192,7 @@ namespace leopard
               continue;
             const auto p = position(i);
             for (int d = 0; d < dim; ++d)
-              if (std::abs(lower[d] + p[d] * interval[d] - coordinates[static_cast<std::size_t>(i) * dim + d]) > 1e-4 * interval[d])
+              if (!reached(std::abs(lower[d] + p[d] * interval[d] - coordinates[static_cast<std::size_t>(i) * dim + d]), 1e-4 * interval[d]))
                 throw NotFound{"row " + std::to_string(ranks.first + i) + " does not stand at a node of the lattice: its coordinate " +
                                std::to_string(d) + " is " + text_of(coordinates[static_cast<std::size_t>(i) * dim + d]) + first_row};
             node[i] = (p[2] * n[1] + p[1]) * n[0] + p[0];
