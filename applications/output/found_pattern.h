@@ -37,11 +37,8 @@ namespace leopard
      */
     bool is_homogeneous() const;
 
-    /** Spots that a lattice (hexagons in 2D, body-centred in 3D) of this wavelength has on the domain. */
-    double n_of_lattice() const;
-
     /**
-     * "spots" (or "holes") where the parts are nearly as many as on a lattice, "stripes" where both are far fewer,
+     * "spots" (or "holes") where the parts are at least half of spots_of_lattice(), "stripes" where both are fewer,
      * "spots or stripes" on a domain of less than three wavelengths, where their numbers do not tell; "none" for a
      * homogeneous field.
      */
