@@ -11,6 +11,7 @@
 #include <applications/problems/problem.h>
 #include <applications/reaction_diffusion/rules/random_numbers.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
 #include <solvers/dealii/vector_norm.h>
 
 #include <deal.II/base/mpi.h>
@@ -344,7 +345,7 @@ namespace leopard
           e += reaction_error * (explicit_rates.begin()[i] - rates[2].begin()[i]);
         e /= reaction_diffusion::error_scale(u, rms);
         sum += e * e;
-        largest = reaction_diffusion::Sums::larger(e * e, largest);
+        largest = larger_or_nan(e * e, largest);
       }
     const MPI_Comm comm = u_new.get_mpi_communicator();
     return control.error_estimate(Utilities::MPI::sum(sum, comm) / n_free, Utilities::MPI::max(largest, comm));

@@ -8,6 +8,7 @@
 #include <applications/problems/found_value.h>
 #include <applications/problems/problem.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
 #include <solvers/dealii/vector_norm.h>
 
 #include <deal.II/base/mpi.h>
@@ -45,7 +46,7 @@ namespace leopard
           continue;
         const double second = (prediction.begin()[i] - combination.begin()[i]) / apart / reaction_diffusion::error_scale(levels[0].begin()[i], rms);
         sum += second * second;
-        largest = reaction_diffusion::Sums::larger(second * second, largest);
+        largest = larger_or_nan(second * second, largest);
       }
     const double tolerance = parameters.stepping.error_tolerance, mean = std::sqrt(Utilities::MPI::sum(sum, comm) / n_free),
                  most = std::sqrt(Utilities::MPI::max(largest, comm)) / 30.;
