@@ -163,9 +163,16 @@ namespace leopard
     return nodes;
   }
 
-  std::string Newton::where_not_finite(const HostVector &u, const HostVector &r)
+  ValueComplaint Newton::where_not_finite(const HostVector &u, const HostVector &r)
   {
     return system.where_not_finite(u, r, places_of_nodes());
+  }
+
+  ValueComplaint Newton::of_residual(const HostVector &u)
+  {
+    ValueComplaint complaint = where_not_finite(u, residual);
+    complaint.text.insert(0, "the residual is not finite: that ");
+    return complaint;
   }
 
   std::string Newton::complaint_of_reaction(const HostVector &u, double t, bool derivatives)
@@ -191,6 +198,8 @@ namespace leopard
     result.history.clear();
     result.failure.clear();
     result.note.clear();
+    result.not_finite        = false;
+    result.blames_entry      = false;
     result.converged         = false;
     result.missed            = false;
     result.n_steps           = 0;
@@ -216,8 +225,12 @@ namespace leopard
           {
             result.failure = std::string("a derivative of the reaction") + (system.has_transport() ? ", of cross-diffusion or advection" : "") +
                              " is not finite at the values of step " + std::to_string(result.n_steps);
+            result.not_finite = true;
             if (const std::string which = complaint_of_reaction(u, system.time_of_step(), true); !which.empty())
-              result.failure += ": " + which;
+              {
+                result.failure += ": " + which;
+                result.blames_entry = true;
+              }
             break;
           }
         active->update_values();
@@ -246,7 +259,12 @@ namespace leopard
       }
     result.residual = norm;
     if (!std::isfinite(norm))
-      result.failure = "the residual is not finite: that " + where_not_finite(u, residual);
+      {
+        const ValueComplaint complaint = of_residual(u);
+        result.failure                 = complaint.text;
+        result.not_finite              = true;
+        result.blames_entry            = complaint.blames_entry;
+      }
     else if (!result.converged && result.failure.empty())
       result.failure = "Newton's method does not converge" +
                        (missed == 0 ? ""
@@ -264,7 +282,7 @@ namespace leopard
     system.residual(u, history, residual);
     const double first = l2_norm(residual);
     if (!std::isfinite(first))
-      throw ConvergenceFailure("the residual is not finite: that " + where_not_finite(u, residual));
+      throw NotFinite(of_residual(u));
     // the right-hand side of the update shrinks with a good first guess; the tolerance is against the load all the same
     const LinearCorrection correction{
       *active, linear_parameters.relative_tolerance, system.scale(history, trial), linear_parameters.max_iterations, "a smaller time step"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <applications/base/value_errors.h>
 #include <applications/linear_solvers/linear_solver.h>
 #include <solvers/dealii/trilinos_matrix.h>
 
@@ -45,6 +46,8 @@ namespace leopard
     double                  residual          = 0.;
     bool                    missed            = false; ///< whether the last linear solve has missed its tolerance
     std::string             failure;                   ///< why it has not converged, for a message; empty if it has
+    bool                    not_finite   = false;      ///< whether that is since numbers are not finite
+    bool                    blames_entry = false;      ///< and whether the message names the entry whose value is not
     std::string             note;                      ///< what the log should say once, as LinearSolveResult's
     std::vector<NewtonStep> history;
 
@@ -104,7 +107,7 @@ namespace leopard
     std::string alternative_description() const { return alternative->description(); }
 
     /** ImplicitSystem::where_not_finite() with the places. Collective. */
-    std::string where_not_finite(const HostVector &u, const HostVector &r);
+    ValueComplaint where_not_finite(const HostVector &u, const HostVector &r);
     /** ImplicitSystem::complaint_of_reaction() with the place. Collective. */
     std::string complaint_of_reaction(const HostVector &u, double t, bool derivatives);
 
@@ -113,6 +116,8 @@ namespace leopard
     double       update_with_line_search(HostVector &u, const HostVector *history, double residual_norm, double &damping);
     /** Whether a residual that has reached its goal is that of a solution, see solve(). Collective; may linearize. */
     bool is_of_solution(const HostVector &u, double norm, double previous_norm, double scale);
+    /** Of a residual whose norm is not finite, for a message. Collective. */
+    ValueComplaint of_residual(const HostVector &u);
     /** Coordinates of the own nodes; empty where they are not known. */
     const std::vector<double> &places_of_nodes();
 

@@ -358,7 +358,7 @@ namespace leopard
       explicit_rates.add(factors.reaction[1], rates[1]);
   }
 
-  std::string TimeIntegrator::attempt(StepReport &report, StopReason &cause)
+  TimeIntegrator::StepFailure TimeIntegrator::attempt(StepReport &report)
   {
     const SchemeStep step     = control.scheme_step();
     const auto       factors  = step.coefficients();
@@ -379,7 +379,7 @@ namespace leopard
     if (problem.has_noise())
       {
         if (const std::string failure = make_forces(levels[0], control.time, control.step, control.step_size); !failure.empty())
-          return failure;
+          return {{failure, true}, StopReason::blow_up};
         history.add(1., forces);
       }
     if (update_load)
@@ -408,13 +408,15 @@ namespace leopard
     report.linear_iterations += result.linear_iterations;
     report.corrections += result.corrections;
     report.residual = result.residual;
-    cause           = result.missed ? StopReason::linear_failure : StopReason::newton_failure;
     if (!result.converged)
-      return result.failure + (parameters.adaptive() ? "" : "\n" + result.table());
+      return {{result.failure + (parameters.adaptive() ? "" : "\n" + result.table()), result.blames_entry},
+              result.not_finite ? StopReason::blow_up
+              : result.missed   ? StopReason::linear_failure
+                                : StopReason::newton_failure};
     if ((parameters.adaptive() || !rates.empty()) && !inspect(u_new, n_fields).finite)
-      return "the solution is not finite";
+      return {{"the solution is not finite"}, StopReason::blow_up};
     if (rates.empty())
-      return "";
+      return {};
     const bool clips = parameters.negative_values == "clip";
     if (clips)
       {
@@ -422,6 +424,10 @@ namespace leopard
         clip_negative_values(combination);
       }
     implicit_system.explicit_rates(clips ? combination : u_new, rates[2], new_time, growth.factors(new_time));
-    return inspect(rates[2], n_fields).finite ? "" : "the reaction at the new values is not finite: that " + newton.where_not_finite(u_new, rates[2]);
+    if (inspect(rates[2], n_fields).finite)
+      return {};
+    ValueComplaint complaint = newton.where_not_finite(u_new, rates[2]);
+    complaint.text.insert(0, "the reaction at the new values is not finite: that ");
+    return {complaint, StopReason::blow_up};
   }
 } // namespace leopard
