@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "../base/thread_pool.h"
 #include "../base/words.h"
+#include "../matrix/matrix_entries.h"
 #include "../matrix/row_sums.h"
 #include "quality.h"
 #include "report.h"
@@ -124,20 +125,13 @@ namespace leopard::command_line
     }
   } // namespace
 
-  double diagonal_entry(const CrsMatrix<double> &A, int i)
-  {
-    const auto end   = A.columns.begin() + A.row_offsets[i + 1];
-    const auto found = std::find(A.columns.begin() + A.row_offsets[i], end, i);
-    return found == end ? 0. : A.values[found - A.columns.begin()];
-  }
-
   int row_without_diagonal(const CrsMatrix<double> &A)
   {
     int        first = A.n_rows;
     std::mutex one_at_a_time;
     parallel_for(A.n_rows, 4096, [&](long begin, long end) {
       int i = static_cast<int>(begin);
-      while (i < static_cast<int>(end) && diagonal_entry(A, i) != 0.)
+      while (i < static_cast<int>(end) && entry(A, i, i) != 0.)
         ++i;
       const std::lock_guard<std::mutex> lock(one_at_a_time);
       if (i < static_cast<int>(end))

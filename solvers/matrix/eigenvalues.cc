@@ -7,6 +7,7 @@
 #include "../base/thread_pool.h"
 #include "../base/words.h"
 #include "crs_matrix.h"
+#include "matrix_entries.h"
 #include "own_columns.h"
 #include "symmetrized.h"
 
@@ -94,22 +95,6 @@ namespace leopard::spectrum
       return M;
     }
 
-    std::vector<double> diagonal_of(const CrsMatrix<double> &A, int n_threads = 0)
-    {
-      std::vector<double> diagonal(A.n_rows);
-      parallel_for(
-        A.n_rows,
-        4096,
-        [&](long begin, long end) {
-          for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
-            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-              if (A.columns[p] == i)
-                diagonal[i] = A.values[p];
-        },
-        n_threads);
-      return diagonal;
-    }
-
     Eigen::MatrixXd dense(const CrsMatrix<double> &M)
     {
       Eigen::MatrixXd result = Eigen::MatrixXd::Zero(M.n_rows, M.n_rows);
@@ -158,7 +143,7 @@ namespace leopard::spectrum
     /** D^-1/2 A D^-1/2 + beyond I. */
     CrsMatrix<double> symmetric_form(const CrsMatrix<double> &A, double beyond)
     {
-      const std::vector<double> diagonal = diagonal_of(A);
+      const std::vector<double> diagonal = diagonal_of(A, 0);
       return transformed(
         A, [&](int i, int j, double value) { return i == j ? 1. + beyond : value / (std::sqrt(diagonal[i]) * std::sqrt(diagonal[j])); });
     }
@@ -448,7 +433,7 @@ namespace leopard::spectrum
   {
     if (is_triangular_in_some_order(A))
       return 0.;
-    const std::vector<double> diagonal = diagonal_of(A);
+    const std::vector<double> diagonal = diagonal_of(A, 0);
     const CrsMatrix<double>   B        = transformed(A, [&](int i, int j, double value) { return i == j ? 0. : -value / diagonal[i]; });
     if (A.n_rows <= n_dense)
       return Eigen::EigenSolver<Eigen::MatrixXd>(dense(B), false).eigenvalues().cwiseAbs().maxCoeff();
@@ -464,7 +449,7 @@ namespace leopard::spectrum
       if (const auto similar = symmetrized(A))
         return radius_abs(*similar, true, tolerance, max_seconds);
     // the similar matrix |D|^-1/2 |A - D| |D|^-1/2 is symmetric if A is
-    const std::vector<double> diagonal = diagonal_of(A);
+    const std::vector<double> diagonal = diagonal_of(A, 0);
     const CrsMatrix<double>   M        = transformed(A, [&](int i, int j, double value) {
       return i == j ? 0. : std::abs(value) / (std::sqrt(std::abs(diagonal[i])) * std::sqrt(std::abs(diagonal[j])));
     });

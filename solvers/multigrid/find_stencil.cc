@@ -5,6 +5,7 @@
 #include "../base/norms.h"
 #include "../base/thread_pool.h"
 #include "../base/together_by_sums.h"
+#include "../matrix/matrix_entries.h"
 
 #include <algorithm>
 #include <array>
@@ -347,15 +348,6 @@ namespace leopard
       return result;
     }
 
-    double diagonal_of(const CrsMatrix<double> &A, int i)
-    {
-      double diagonal = 0.;
-      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-        if (A.columns[p] == i)
-          diagonal += A.values[p];
-      return diagonal;
-    }
-
     /**
      * The diagonal that varies. @param scale of all ranks'. @throws InvalidInput, on all ranks, where an entry is zero.
      */
@@ -363,7 +355,7 @@ namespace leopard
     {
       std::vector<double> &diagonal = ranks.communication == nullptr ? found.stencil.diagonal : found.own_diagonal;
       for (const int i : found.rows)
-        diagonal.push_back(diagonal_of(A, i));
+        diagonal.push_back(entry(A, i, i));
       found.diagonal_varies = true;
       if (ranks.communication == nullptr)
         return;
@@ -390,7 +382,7 @@ namespace leopard
       found.diagonal_varies = false;
       found.deviation       = 0.;
       for (std::size_t n = 0; n < found.isolated_rows.size(); ++n)
-        found.isolated_diagonal[n] = diagonal_of(A, found.isolated_rows[n]);
+        found.isolated_diagonal[n] = entry(A, found.isolated_rows[n], found.isolated_rows[n]);
 
       const Range &center = ranges[slot_of({0, 0, 0})];
       const double scale  = std::max(std::abs(center.smallest), std::abs(center.largest));
