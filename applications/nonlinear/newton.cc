@@ -163,16 +163,19 @@ namespace leopard
     return nodes;
   }
 
-  ValueComplaint Newton::where_not_finite(const HostVector &u, const HostVector &r)
+  ValueComplaint Newton::where_not_finite(const std::string &what, const HostVector &u, const HostVector &r)
   {
-    return system.where_not_finite(u, r, places_of_nodes());
+    ValueComplaint complaint = system.where_not_finite(u, r, places_of_nodes());
+    complaint.text.insert(0, what + " is not finite: that ");
+    return complaint;
   }
 
-  ValueComplaint Newton::of_residual(const HostVector &u)
+  ValueComplaint Newton::where_derivatives_fail(const HostVector &u, int n_steps)
   {
-    ValueComplaint complaint = where_not_finite(u, residual);
-    complaint.text.insert(0, "the residual is not finite: that ");
-    return complaint;
+    const std::string which = complaint_of_reaction(u, system.time_of_step(), true);
+    return {std::string("a derivative of the reaction") + (system.has_transport() ? ", of cross-diffusion or advection" : "") +
+              " is not finite at the values of step " + std::to_string(n_steps) + (which.empty() ? "" : ": " + which),
+            !which.empty()};
   }
 
   std::string Newton::complaint_of_reaction(const HostVector &u, double t, bool derivatives)
@@ -196,10 +199,9 @@ namespace leopard
   {
     using Clock = std::chrono::steady_clock;
     result.history.clear();
-    result.failure.clear();
+    result.failure = {};
     result.note.clear();
     result.not_finite        = false;
-    result.blames_entry      = false;
     result.converged         = false;
     result.missed            = false;
     result.n_steps           = 0;
@@ -223,14 +225,8 @@ namespace leopard
         const auto start = Clock::now();
         if (!system.linearize(u))
           {
-            result.failure = std::string("a derivative of the reaction") + (system.has_transport() ? ", of cross-diffusion or advection" : "") +
-                             " is not finite at the values of step " + std::to_string(result.n_steps);
+            result.failure    = where_derivatives_fail(u, result.n_steps);
             result.not_finite = true;
-            if (const std::string which = complaint_of_reaction(u, system.time_of_step(), true); !which.empty())
-              {
-                result.failure += ": " + which;
-                result.blames_entry = true;
-              }
             break;
           }
         active->update_values();
@@ -260,17 +256,15 @@ namespace leopard
     result.residual = norm;
     if (!std::isfinite(norm))
       {
-        const ValueComplaint complaint = of_residual(u);
-        result.failure                 = complaint.text;
-        result.not_finite              = true;
-        result.blames_entry            = complaint.blames_entry;
+        result.failure    = where_not_finite("the residual", u, residual);
+        result.not_finite = true;
       }
-    else if (!result.converged && result.failure.empty())
-      result.failure = "Newton's method does not converge" +
-                       (missed == 0 ? ""
-                                    : ": in " + std::to_string(missed) + " of its " + std::to_string(result.n_steps) + " steps the linear solver " +
-                                        active->description() + " has missed its tolerance; of the last one, " + judgement(last_miss) +
-                                        ", better: " + advice(last_miss, linear_parameters));
+    else if (!result.converged && result.failure.text.empty())
+      result.failure.text = "Newton's method does not converge" +
+                            (missed == 0 ? ""
+                                         : ": in " + std::to_string(missed) + " of its " + std::to_string(result.n_steps) +
+                                             " steps the linear solver " + active->description() + " has missed its tolerance; of the last one, " +
+                                             judgement(last_miss) + ", better: " + advice(last_miss, linear_parameters));
     return result;
   }
 
@@ -282,12 +276,12 @@ namespace leopard
     system.residual(u, history, residual);
     const double first = l2_norm(residual);
     if (!std::isfinite(first))
-      throw NotFinite(of_residual(u));
+      throw NotFinite(where_not_finite("the residual", u, residual));
     // the right-hand side of the update shrinks with a good first guess; the tolerance is against the load all the same
     const LinearCorrection correction{
       *active, linear_parameters.relative_tolerance, system.scale(history, trial), linear_parameters.max_iterations, "a smaller time step"};
-    const auto linear = correction(u, residual, update, [&] { system.residual(u, history, residual); });
-    result.failure.clear();
+    const auto linear        = correction(u, residual, update, [&] { system.residual(u, history, residual); });
+    result.failure           = {};
     result.note              = linear.note;
     result.converged         = true;
     result.n_steps           = 1;

@@ -232,7 +232,7 @@ namespace leopard
         {
           const NewtonResult &result = newton.solve(u, nullptr);
           if (!result.converged)
-            failure = result.failure + "\n" + result.table();
+            failure = result.failure.text + "\n" + result.table();
         }
       catch (const DeviceError &)
         {
@@ -358,6 +358,15 @@ namespace leopard
       explicit_rates.add(factors.reaction[1], rates[1]);
   }
 
+  namespace
+  {
+    reaction_diffusion::StopReason cause_of(const NewtonResult &failed)
+    {
+      using reaction_diffusion::StopReason;
+      return failed.not_finite ? StopReason::blow_up : failed.missed ? StopReason::linear_failure : StopReason::newton_failure;
+    }
+  } // namespace
+
   TimeIntegrator::StepFailure TimeIntegrator::attempt(StepReport &report)
   {
     const SchemeStep step     = control.scheme_step();
@@ -409,10 +418,7 @@ namespace leopard
     report.corrections += result.corrections;
     report.residual = result.residual;
     if (!result.converged)
-      return {{result.failure + (parameters.adaptive() ? "" : "\n" + result.table()), result.blames_entry},
-              result.not_finite ? StopReason::blow_up
-              : result.missed   ? StopReason::linear_failure
-                                : StopReason::newton_failure};
+      return {{result.failure.text + (parameters.adaptive() ? "" : "\n" + result.table()), result.failure.blames_entry}, cause_of(result)};
     if ((parameters.adaptive() || !rates.empty()) && !inspect(u_new, n_fields).finite)
       return {{"the solution is not finite"}, StopReason::blow_up};
     if (rates.empty())
@@ -426,8 +432,6 @@ namespace leopard
     implicit_system.explicit_rates(clips ? combination : u_new, rates[2], new_time, growth.factors(new_time));
     if (inspect(rates[2], n_fields).finite)
       return {};
-    ValueComplaint complaint = newton.where_not_finite(u_new, rates[2]);
-    complaint.text.insert(0, "the reaction at the new values is not finite: that ");
-    return {complaint, StopReason::blow_up};
+    return {newton.where_not_finite("the reaction at the new values", u_new, rates[2]), StopReason::blow_up};
   }
 } // namespace leopard
