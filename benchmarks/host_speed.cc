@@ -145,6 +145,17 @@ namespace
       }
     time_to_solution(methods, 1e-6, repetitions);
   }
+
+  /** @param n_rows relaxed in each timing, in all. */
+  void print(const std::vector<Timing> &timings, double n_rows)
+  {
+    for (const Timing &timing : timings)
+      std::printf("  %-22s %8.3f ns a row and global iteration\n", timing.name, 1e9 * timing.median() / n_rows);
+    std::printf("async-(1) / Jacobi_step, one thread: %.2f (at most 1)\n", timings[2].median() / timings[0].median());
+    std::printf("speed-up of two threads: async-(1) %.2f, async-(5) %.2f (at least 1.7)\n",
+                timings[2].median() / timings[4].median(),
+                timings[3].median() / timings[5].median());
+  }
 } // namespace
 
 int main(int argc, char **argv)
@@ -196,12 +207,7 @@ int main(int argc, char **argv)
       }
 
   std::printf("2D five-point, %d x %d = %d rows, median of %d\n", n, n, A.n_rows, repetitions);
-  for (const Timing &timing : timings)
-    std::printf("  %-22s %8.3f ns a row and global iteration\n", timing.name, 1e9 * timing.median() / inner / A.n_rows);
-  std::printf("async-(1) / Jacobi_step, one thread: %.2f (at most 1)\n", timings[2].median() / timings[0].median());
-  std::printf("speed-up of two threads: async-(1) %.2f, async-(5) %.2f (at least 1.7)\n",
-              timings[2].median() / timings[4].median(),
-              timings[3].median() / timings[5].median());
+  print(timings, 1. * inner * A.n_rows);
   try
     {
       for (const int size : {n, static_cast<int>(std::lround(n * std::sqrt(2.)))})
