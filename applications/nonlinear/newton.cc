@@ -163,6 +163,17 @@ namespace leopard
     return nodes;
   }
 
+  void NewtonResult::clear()
+  {
+    history.clear();
+    note.clear();
+    failure    = {};
+    converged  = false;
+    missed     = false;
+    not_finite = false;
+    n_steps = linear_iterations = corrections = 0;
+  }
+
   ValueComplaint Newton::where_not_finite(const std::string &what, const HostVector &u, const HostVector &r)
   {
     ValueComplaint complaint = system.where_not_finite(u, r, places_of_nodes());
@@ -198,15 +209,7 @@ namespace leopard
   const NewtonResult &Newton::solve(HostVector &u, const HostVector *history, double error_tolerance)
   {
     using Clock = std::chrono::steady_clock;
-    result.history.clear();
-    result.failure = {};
-    result.note.clear();
-    result.not_finite        = false;
-    result.converged         = false;
-    result.missed            = false;
-    result.n_steps           = 0;
-    result.linear_iterations = 0;
-    result.corrections       = 0;
+    result.clear();
 
     const double scale = system.scale(history, trial), floor = std::max(parameters.absolute_tolerance * scale, system.rounding(u));
     system.residual(u, history, residual);

@@ -50,6 +50,8 @@ namespace leopard
     std::string             note;                      ///< what the log should say once, as LinearSolveResult's
     std::vector<NewtonStep> history;
 
+    /** As before a solve; memory is kept. */
+    void clear();
     /** The history as a table for the log. */
     std::string table() const;
   };

@@ -430,8 +430,8 @@ namespace leopard
         clip_negative_values(combination);
       }
     implicit_system.explicit_rates(clips ? combination : u_new, rates[2], new_time, growth.factors(new_time));
-    if (inspect(rates[2], n_fields).finite)
-      return {};
-    return {newton.where_not_finite("the reaction at the new values", u_new, rates[2]), StopReason::blow_up};
+    return inspect(rates[2], n_fields).finite
+             ? StepFailure()
+             : StepFailure{newton.where_not_finite("the reaction at the new values", u_new, rates[2]), StopReason::blow_up};
   }
 } // namespace leopard
