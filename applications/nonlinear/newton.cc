@@ -210,7 +210,6 @@ namespace leopard
   {
     using Clock = std::chrono::steady_clock;
     result.clear();
-
     const double scale = system.scale(history, trial), floor = std::max(parameters.absolute_tolerance * scale, system.rounding(u));
     system.residual(u, history, residual);
     double   norm = l2_norm(residual), previous_norm = 0., tolerance = 0.;

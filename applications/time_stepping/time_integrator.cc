@@ -397,7 +397,6 @@ namespace leopard
     if (problem.coefficients_depend_on_time())
       implicit_system.check_coefficients();
     implicit_system.set_mass_factor(a, growth.factors(new_time));
-
     extrapolate(step, prediction);
     u_new                               = prediction;
     const double        error_tolerance = parameters.adaptive() ? parameters.stepping.error_tolerance : 0.;
