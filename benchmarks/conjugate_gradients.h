@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
+#include <solvers/base/words.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_vector.h>
 #include <solvers/matrix/device_matrix.h>
+
+#include <cmath>
+#include <string>
 
 namespace leopard
 {
@@ -11,6 +17,8 @@ namespace leopard
    * Conjugate gradients from x = 0 until ||r|| <= tolerance ||b||, the host waiting for each inner product,
    * which is one over ranks if the vectors have RankSums. Returns the iterations.
    * @param multiply q = A p. @param precondition z = C r.
+   * @throws ConvergenceFailure where the norm of r is not finite or is above its goal after 100000 iterations: there is
+   * no time to a solution then.
    */
   template <typename Multiply, typename Precondition>
   int conjugate_gradients(
@@ -22,9 +30,13 @@ namespace leopard
     p                 = z;
     double       rho  = r * z;
     const double goal = tolerance * b.l2_norm();
+    double       norm = r.l2_norm();
     int          n    = 0;
-    for (; n < 100000 && r.l2_norm() > goal; ++n)
+    for (; !reached(norm, goal); ++n)
       {
+        if (n == 100000 || !std::isfinite(norm))
+          throw ConvergenceFailure("conjugate gradients have a residual of " + short_text(norm) + " after " + std::to_string(n) +
+                                   " iterations\n  expected: " + short_text(goal) + " within 100000, as with a symmetric positive definite matrix");
         multiply(q, p);
         const double alpha = rho / (p * q);
         x.add(alpha, p);
@@ -32,7 +44,8 @@ namespace leopard
         precondition(z, r);
         const double new_rho = r * z;
         p.sadd(new_rho / rho, 1., z);
-        rho = new_rho;
+        rho  = new_rho;
+        norm = r.l2_norm();
       }
     return n;
   }

@@ -4,6 +4,8 @@
 #include <applications/problems/turing/kinetics.h>
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -31,8 +33,10 @@ namespace
   }
 } // namespace
 
-int main()
+int main(int argc, char **argv)
 {
+  CLI::App app("Nanoseconds a node of the built-in kinetics, compiled and as expressions, on one thread");
+  CLI11_PARSE(app, argc, argv);
   std::printf("%-18s %12s %12s   ns a node, rates and derivatives\n", "", "compiled", "expressions");
   for (const std::string &name : reaction_diffusion::kinetics_names())
     {

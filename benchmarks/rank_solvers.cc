@@ -6,6 +6,7 @@
 #include "rank_timing.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
 #include <solvers/block_async/block_async.h>
 #include <solvers/device/device_array.h>
 #include <solvers/distributed/mpi/distributed_levels.h>
@@ -156,7 +157,7 @@ namespace
       DeviceVector<double> r(b);
       multiply(r, x);
       r.sadd(-1., 1., b);
-      if (const double residual = r.l2_norm(); !(residual <= 10. * settings.tolerance * b.l2_norm()))
+      if (const double residual = r.l2_norm(); !reached(residual, 10. * settings.tolerance * b.l2_norm()))
         throw ConvergenceFailure("conjugate gradients end with a residual of " + std::to_string(residual / b.l2_norm()) +
                                  "\n  expected: the tolerance " + std::to_string(settings.tolerance));
       return times.median;

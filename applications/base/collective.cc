@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collective.h"
 
+#include "value_errors.h"
+
 #include <solvers/base/errors.h>
 #include <solvers/base/kind_of_file.h>
 #include <solvers/base/words.h>
@@ -16,13 +18,27 @@
 
 namespace leopard
 {
+  namespace
+  {
+    template <typename Kind>
+    void throw_first(const std::string &local_error, MPI_Comm comm)
+    {
+      const int n_ranks = static_cast<int>(dealii::Utilities::MPI::n_mpi_processes(comm));
+      const int rank    = static_cast<int>(dealii::Utilities::MPI::this_mpi_process(comm));
+      const int first   = dealii::Utilities::MPI::min(local_error.empty() ? n_ranks : rank, comm);
+      if (first < n_ranks)
+        throw Kind(dealii::Utilities::MPI::broadcast(comm, local_error, first));
+    }
+  } // namespace
+
   void throw_if_any_failed(const std::string &local_error, MPI_Comm comm)
   {
-    const int n_ranks = static_cast<int>(dealii::Utilities::MPI::n_mpi_processes(comm));
-    const int rank    = static_cast<int>(dealii::Utilities::MPI::this_mpi_process(comm));
-    const int first   = dealii::Utilities::MPI::min(local_error.empty() ? n_ranks : rank, comm);
-    if (first < n_ranks)
-      throw Error(dealii::Utilities::MPI::broadcast(comm, local_error, first));
+    throw_first<Error>(local_error, comm);
+  }
+
+  void throw_if_any_entry_failed(const std::string &local_error, MPI_Comm comm)
+  {
+    throw_first<EntryError>(local_error, comm);
   }
 
   std::string read_file(const std::string &path, MPI_Comm comm)

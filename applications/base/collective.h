@@ -14,6 +14,9 @@ namespace leopard
    */
   void throw_if_any_failed(const std::string &local_error, MPI_Comm comm);
 
+  /** The same with an EntryError: the text names the entry whose value cannot be used. */
+  void throw_if_any_entry_failed(const std::string &local_error, MPI_Comm comm);
+
   /** Collective: calls f() on rank 0 only; if it throws, every rank throws an Error with its text. */
   template <typename Function>
   void on_rank_zero(MPI_Comm comm, const Function &f)

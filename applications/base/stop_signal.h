@@ -71,14 +71,14 @@ namespace leopard
     SetUp &operator=(const SetUp &) = delete;
   };
 
-  /** "stopped: SIGTERM", "stopped: SIGINT" or "stopped: SIGHUP". */
+  /** "stopped: SIGTERM", "stopped: SIGINT", "stopped: SIGUSR1" or "stopped: SIGHUP". */
   std::string stop_status();
   /** All that there are. */
   std::vector<std::string> stop_statuses();
 
   /**
-   * 129, 130 or 143 (128 and the number of the signal) for the status of a run that a signal has stopped, as a shell
-   * says it; 0 for others.
+   * 129, 130, 138 or 143 (128 and the number of the signal) for the status of a run that a signal has stopped, as a
+   * shell says it; 0 for others.
    */
   int exit_code(const std::string &status);
 } // namespace leopard

@@ -219,7 +219,7 @@ namespace leopard
           }
       }
     stop_points.finish();
-    throw_if_any_failed(error, comm);
+    throw_if_any_entry_failed(error, comm);
     system.stiffness.compress(VectorOperation::add);
     if (time_dependent)
       system.mass.compress(VectorOperation::add);
@@ -315,7 +315,7 @@ namespace leopard
               constraints.distribute_local_to_global(local.load, unknowns, load);
           }
       }
-    throw_if_any_failed(error, comm);
+    throw_if_any_entry_failed(error, comm);
     load.compress(VectorOperation::add);
     constraints.set_zero(load);
   }

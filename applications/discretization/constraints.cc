@@ -64,7 +64,7 @@ namespace leopard
       }
     if (error.empty())
       error = contradiction_across(c, all, t);
-    throw_if_any_failed(error, comm);
+    throw_if_any_entry_failed(error, comm);
     return all;
   }
 
@@ -102,7 +102,7 @@ namespace leopard
           for (const auto id : dirichlet_boundary(c))
             all.merge(values_of(*problem.boundary(c).value(id), id, t));
           const bool finite = std::all_of(all.begin(), all.end(), [](const auto &of_dof) { return std::isfinite(of_dof.second); });
-          throw_if_any_failed(finite ? contradiction_across(c, all, t) : "", comm); // what is not finite at a time of the run is said then
+          throw_if_any_entry_failed(finite ? contradiction_across(c, all, t) : "", comm); // what is not finite at a time of the run is said then
         }
   }
 

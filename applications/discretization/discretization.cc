@@ -347,7 +347,7 @@ namespace leopard
               error = not_finite_message(problem.initial[c], value, point, 0.);
             u(components * dof + c) = value;
           }
-    throw_if_any_failed(error, comm);
+    throw_if_any_entry_failed(error, comm);
     u.compress(VectorOperation::insert);
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "discretization.h"
 
-#include "simplex_refinement.h"
+#include "cell_values_file.h"
 
 #include <applications/base/collective.h>
 #include <applications/base/files.h>
@@ -10,7 +10,6 @@
 #include <deal.II/distributed/tria.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 
 namespace leopard
@@ -76,38 +75,18 @@ namespace leopard
   template <int dim, int spacedim>
   void Discretization<dim, spacedim>::save_on_simplices(const std::string &folder, const std::vector<const HostVector *> &scalars) const
   {
-    // the mesh is that of the file, refined: the number of cells says how often, then the values of each vector, cell
-    // by cell
-    std::string       text;
-    const std::size_t sizes[] = {triangulation.n_active_cells(), scalars.size()};
-    text.append(reinterpret_cast<const char *>(sizes), sizeof(sizes));
-    for (const HostVector *scalar : scalars)
-      {
-        const std::vector<double> values = values_of_cells(*scalar);
-        text.append(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(double));
-      }
-    on_rank_zero(comm, [&] {
-      check_room(folder, {text.size()});
-      write_file_atomically(folder + "/values", text);
-    });
+    CellValuesFile::write(
+      folder, triangulation.n_active_cells(), scalars.size(), [&](std::size_t v) { return values_of_cells(*scalars[v]); }, comm);
   }
 
   template <int dim, int spacedim>
   std::vector<HostVector> Discretization<dim, spacedim>::load_on_simplices(const std::string &folder, unsigned int n_scalars)
   {
-    const std::string path = folder + "/values", text = read_file(path, comm);
-    std::size_t       sizes[2] = {0, 0};
-    if (text.size() >= sizeof(sizes))
-      std::memcpy(sizes, text.data(), sizeof(sizes));
-    while (triangulation.n_active_cells() < sizes[0] && sizes[0] < text.size())
-      leopard::refine_simplices(triangulation);
+    CellValuesFile file(folder, comm);
+    file.refine(triangulation);
     distribute_unknowns();
-    const unsigned int n        = dof_handler.get_fe().dofs_per_cell;
-    const std::size_t  n_values = static_cast<std::size_t>(n) * triangulation.n_active_cells();
-    if (sizes[0] != triangulation.n_active_cells() || sizes[1] != n_scalars || text.size() != sizeof(sizes) + n_scalars * n_values * sizeof(double))
-      throw Error("the file '" + path + "' is not of this mesh and these fields: " + std::to_string(sizes[0]) + " cells, " +
-                  std::to_string(text.size()) + " bytes\n  expected: " + std::to_string(triangulation.n_active_cells()) +
-                  " cells, and the mesh file that the run has begun with; --overwrite to start anew");
+    const unsigned int n = dof_handler.get_fe().dofs_per_cell;
+    file.check(triangulation.n_active_cells(), n_scalars, n, ", and the mesh file that the run has begun with; --overwrite to start anew");
 
     std::vector<HostVector>              scalars(n_scalars, HostVector(owned, comm));
     std::vector<types::global_dof_index> dofs(n);
@@ -117,14 +96,10 @@ namespace leopard
           if (cell->is_locally_owned())
             {
               cell->get_dof_indices(dofs);
+              const double *const values = file.values(s, cell->active_cell_index());
               for (unsigned int i = 0; i < n; ++i)
                 if (owned.is_element(dofs[i]))
-                  {
-                    double value = 0.;
-                    std::memcpy(
-                      &value, text.data() + sizeof(sizes) + (s * n_values + n * cell->active_cell_index() + i) * sizeof(double), sizeof(double));
-                    scalars[s](dofs[i]) = value;
-                  }
+                  scalars[s](dofs[i]) = values[i];
             }
         scalars[s].compress(VectorOperation::insert);
       }

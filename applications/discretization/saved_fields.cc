@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saved_fields.h"
 
+#include "cell_values_file.h"
 #include "semi_discrete_system.h"
-#include "simplex_refinement.h"
-
-#include <applications/base/collective.h>
-#include <solvers/base/errors.h>
 
 #include <deal.II/distributed/solution_transfer.h>
 #include <deal.II/distributed/tria.h>
@@ -15,7 +12,8 @@
 #include <deal.II/fe/fe_simplex_p.h>
 #include <deal.II/fe/fe_values.h>
 
-#include <cstring>
+#include <algorithm>
+#include <memory>
 
 namespace leopard
 {
@@ -23,28 +21,6 @@ namespace leopard
 
   namespace
   {
-    /**
-     * The numbers of a file of triangles or tetrahedra, which hold all vectors cell by cell, behind the numbers of
-     * cells and vectors.
-     */
-    template <int dim, int spacedim>
-    std::vector<double> load_on_simplices(const SavedFields &saved, parallel::TriangulationBase<dim, spacedim> &triangulation, MPI_Comm comm)
-    {
-      const std::string path = saved.folder + "/values", text = read_file(path, comm);
-      std::size_t       sizes[2] = {0, 0};
-      if (text.size() >= sizeof(sizes))
-        std::memcpy(sizes, text.data(), sizeof(sizes));
-      while (triangulation.n_active_cells() < sizes[0] && sizes[0] < text.size())
-        refine_simplices(triangulation);
-      const std::size_t n_values = FE_SimplexP<dim, spacedim>(saved.degree).dofs_per_cell * sizes[0] * sizes[1];
-      if (sizes[0] != triangulation.n_active_cells() || sizes[1] != saved.n_fields * saved.n_vectors ||
-          text.size() != sizeof(sizes) + n_values * sizeof(double))
-        throw Error("the file '" + path + "' is not of the mesh and the fields that the run there names\n  expected: a whole checkpoint");
-      std::vector<double> values(n_values);
-      std::memcpy(values.data(), text.data() + sizeof(sizes), n_values * sizeof(double));
-      return values;
-    }
-
     template <int dim, int spacedim>
     std::vector<HostVector> load_on_quadrilaterals(const SavedFields &saved, const DoFHandler<dim, spacedim> &dof_handler, MPI_Comm comm)
     {
@@ -68,14 +44,19 @@ namespace leopard
   template <int dim, int spacedim>
   void add_saved_fields(const SavedFields &saved, CellFields<dim, spacedim> &cells, MPI_Comm comm)
   {
-    const auto                triangulation = make_coarse_mesh<dim, spacedim>(saved.mesh, false, comm);
-    const bool                simplices     = has_simplices(*triangulation);
-    DoFHandler<dim, spacedim> dof_handler(*triangulation);
-    std::vector<double>       all; // on simplices
-    std::vector<HostVector>   wanted;
+    const auto                      triangulation = make_coarse_mesh<dim, spacedim>(saved.mesh, false, comm);
+    const bool                      simplices     = has_simplices(*triangulation);
+    DoFHandler<dim, spacedim>       dof_handler(*triangulation);
+    std::unique_ptr<CellValuesFile> file; // on simplices
+    std::vector<HostVector>         wanted;
     if (simplices)
       {
-        all = load_on_simplices(saved, *triangulation, comm);
+        file = std::make_unique<CellValuesFile>(saved.folder, comm);
+        file->refine(*triangulation);
+        file->check(triangulation->n_active_cells(),
+                    static_cast<std::size_t>(saved.n_fields) * saved.n_vectors,
+                    FE_SimplexP<dim, spacedim>(saved.degree).dofs_per_cell,
+                    ", those of a whole checkpoint of the run there");
         dof_handler.distribute_dofs(FE_SimplexP<dim, spacedim>(saved.degree));
       }
     else
@@ -100,9 +81,7 @@ namespace leopard
           for (unsigned int c = 0; c < n_wanted; ++c)
             {
               if (simplices)
-                std::copy_n(&all[(static_cast<std::size_t>(saved.wanted[c]) * triangulation->n_active_cells() + cell->active_cell_index()) * n],
-                            n,
-                            local.begin());
+                std::copy_n(file->values(saved.wanted[c], cell->active_cell_index()), n, local.begin());
               else
                 cell->get_dof_values(wanted[c], local);
               for (unsigned int i = 0; i < n; ++i)

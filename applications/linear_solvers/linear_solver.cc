@@ -165,7 +165,7 @@ namespace leopard
     prm.declare_entry("Largest eigenvalue", "0", Double(0.), "chebyshev: upper end of its interval; 0: estimated. Dimensionless.");
     prm.declare_entry(
       "Threads", "0", Integer(0, 4096), "Host backend: threads a rank; 0: the cores that ranks may use, shared among them. Dimensionless.");
-    prm.declare_entry("Restart", "50", Integer(2), "gmres: basis vectors before a restart. Dimensionless.");
+    prm.declare_entry("Restart", "50", Integer(2, 1000), "gmres: basis vectors before a restart. Dimensionless.");
     prm.declare_entry("Preconditioner iterations",
                       "2",
                       Integer(1),

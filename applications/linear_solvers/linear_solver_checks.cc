@@ -5,7 +5,6 @@
 #include <applications/base/log.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/words.h>
-#include <solvers/krylov/fgmres.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/patterns.h>
@@ -167,16 +166,13 @@ namespace leopard
       throw Error(several + "'Linear solver/Backend' is " + backend + "\n  expected: automatic or cuda, or one GPU");
     if (const std::string reason = why_not_on_device(); is_krylov() && !reason.empty())
       throw Error(several + reason);
+    if (is_krylov())
+      return;
     BlockAsyncOptions async = block_async;
     async.backend           = Backend::cuda;
-    FgmresOptions gmres;
-    gmres.restart = method == "gmres" ? restart : gmres.restart;
     try
       {
-        if (is_krylov())
-          gmres.validate();
-        else
-          several_gpus().validate(async);
+        several_gpus().validate(async);
       }
     catch (const InvalidInput &error)
       {

@@ -80,8 +80,9 @@ namespace leopard
     options.chebyshev.lambda_min = parameters.lambda_min;
     options.chebyshev.lambda_max = parameters.lambda_max;
     options.chebyshev.n_threads  = parameters.block_async.n_threads;
+    constexpr int n_steps        = 40; // of power iteration
     if (parameters.relaxation()->has_interval && parameters.lambda_max == 0. && communication.is_distributed())
-      options.chebyshev.lambda_max = communication.max(estimate_lambda_max(A));
+      options.chebyshev.lambda_max = communication.max(estimate_lambda_max(A, n_steps, options.chebyshev.n_threads));
     return options;
   }
 

@@ -106,7 +106,7 @@ namespace leopard
   void ImplicitSystem::check_coefficients() const
   {
     const unsigned int n_nodes = system.lumped_mass.locally_owned_size() / n;
-    throw_if_any_failed(problem.complaint_at(n_nodes, places(0, time)), system.lumped_mass.get_mpi_communicator());
+    throw_if_any_entry_failed(problem.complaint_at(n_nodes, places(0, time)), system.lumped_mass.get_mpi_communicator());
   }
 
   void ImplicitSystem::set_mass_factor(double a, const GrowthFactors &growth)
@@ -231,7 +231,7 @@ namespace leopard
       sums.begin()[row] = sum_of_sizes(j, row_offsets[row], row_offsets[row + 1]);
   }
 
-  std::string ImplicitSystem::where_not_finite(const HostVector &u, const HostVector &r, const std::vector<double> &nodes) const
+  ValueComplaint ImplicitSystem::where_not_finite(const HostVector &u, const HostVector &r, const std::vector<double> &nodes) const
   {
     const MPI_Comm     comm    = u.get_mpi_communicator();
     const unsigned int n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm), n_own = u.locally_owned_size();
@@ -239,19 +239,24 @@ namespace leopard
     while (i < n_own && std::isfinite(r.begin()[i]))
       ++i;
     std::string text;
+    bool        of_entry = false;
     if (i < n_own)
       {
         const unsigned int node = i / n, coordinates_of_node = nodes.size() / std::max(1u, n_own / n);
         text = "of " + problem.fields()[i % n] + at_place({nodes.empty() ? nullptr : nodes.data(), coordinates_of_node, time}, node) +
                where_fields_are(problem.fields(), u.begin() + node * n);
         if (const std::string cause = problem.not_finite_in_reaction(u.begin() + node * n, places(node, time), false); !cause.empty())
-          text += ": " + cause;
+          {
+            text += ": " + cause;
+            of_entry = true;
+          }
       }
     const std::string  complaint = transport == nullptr ? "" : transport->complaint(u, time);
     const unsigned int first     = dealii::Utilities::MPI::min(i < n_own ? dealii::Utilities::MPI::this_mpi_process(comm) : n_ranks, comm);
     if (first == n_ranks)
-      return "as a whole, since its norm leaves the range of numbers";
-    return dealii::Utilities::MPI::broadcast(comm, text, first) + (complaint.empty() ? "" : "; " + complaint.substr(0, complaint.find('\n')));
+      return {"as a whole, since its norm leaves the range of numbers"};
+    return {dealii::Utilities::MPI::broadcast(comm, text, first) + (complaint.empty() ? "" : "; " + complaint.substr(0, complaint.find('\n'))),
+            dealii::Utilities::MPI::broadcast(comm, of_entry, first) || !complaint.empty()};
   }
 
   std::string ImplicitSystem::complaint_of_reaction(const HostVector &u, double t, const std::vector<double> &nodes, bool derivatives) const

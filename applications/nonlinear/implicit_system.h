@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <applications/base/value_errors.h>
 #include <applications/discretization/growth.h>
 #include <applications/problems/places.h>
 #include <solvers/dealii/trilinos_matrix.h>
@@ -94,7 +95,7 @@ namespace leopard
      * The first entry of r that is not finite, for a message: "of v at (0.5, 0.25), where u = 1, v = 0", and the entry
      * of the reaction if that is none there. Collective. @param nodes coordinates of the own nodes, or empty.
      */
-    std::string where_not_finite(const HostVector &u, const HostVector &r, const std::vector<double> &nodes = {}) const;
+    ValueComplaint where_not_finite(const HostVector &u, const HostVector &r, const std::vector<double> &nodes = {}) const;
 
     /**
      * "the expression '1/u' of the entry 'Turing/Reaction u' is inf at (0.5, 0) and t = 0, where u = 0": of the first

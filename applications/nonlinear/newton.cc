@@ -163,9 +163,30 @@ namespace leopard
     return nodes;
   }
 
-  std::string Newton::where_not_finite(const HostVector &u, const HostVector &r)
+  void NewtonResult::clear()
   {
-    return system.where_not_finite(u, r, places_of_nodes());
+    history.clear();
+    note.clear();
+    failure    = {};
+    converged  = false;
+    missed     = false;
+    not_finite = false;
+    n_steps = linear_iterations = corrections = 0;
+  }
+
+  ValueComplaint Newton::where_not_finite(const std::string &what, const HostVector &u, const HostVector &r)
+  {
+    ValueComplaint complaint = system.where_not_finite(u, r, places_of_nodes());
+    complaint.text.insert(0, what + " is not finite: that ");
+    return complaint;
+  }
+
+  ValueComplaint Newton::where_derivatives_fail(const HostVector &u, int n_steps)
+  {
+    const std::string which = complaint_of_reaction(u, system.time_of_step(), true);
+    return {std::string("a derivative of the reaction") + (system.has_transport() ? ", of cross-diffusion or advection" : "") +
+              " is not finite at the values of step " + std::to_string(n_steps) + (which.empty() ? "" : ": " + which),
+            !which.empty()};
   }
 
   std::string Newton::complaint_of_reaction(const HostVector &u, double t, bool derivatives)
@@ -188,15 +209,7 @@ namespace leopard
   const NewtonResult &Newton::solve(HostVector &u, const HostVector *history, double error_tolerance)
   {
     using Clock = std::chrono::steady_clock;
-    result.history.clear();
-    result.failure.clear();
-    result.note.clear();
-    result.converged         = false;
-    result.missed            = false;
-    result.n_steps           = 0;
-    result.linear_iterations = 0;
-    result.corrections       = 0;
-
+    result.clear();
     const double scale = system.scale(history, trial), floor = std::max(parameters.absolute_tolerance * scale, system.rounding(u));
     system.residual(u, history, residual);
     double   norm = l2_norm(residual), previous_norm = 0., tolerance = 0.;
@@ -214,10 +227,8 @@ namespace leopard
         const auto start = Clock::now();
         if (!system.linearize(u))
           {
-            result.failure = std::string("a derivative of the reaction") + (system.has_transport() ? ", of cross-diffusion or advection" : "") +
-                             " is not finite at the values of step " + std::to_string(result.n_steps);
-            if (const std::string which = complaint_of_reaction(u, system.time_of_step(), true); !which.empty())
-              result.failure += ": " + which;
+            result.failure    = where_derivatives_fail(u, result.n_steps);
+            result.not_finite = true;
             break;
           }
         active->update_values();
@@ -246,13 +257,16 @@ namespace leopard
       }
     result.residual = norm;
     if (!std::isfinite(norm))
-      result.failure = "the residual is not finite: that " + where_not_finite(u, residual);
-    else if (!result.converged && result.failure.empty())
-      result.failure = "Newton's method does not converge" +
-                       (missed == 0 ? ""
-                                    : ": in " + std::to_string(missed) + " of its " + std::to_string(result.n_steps) + " steps the linear solver " +
-                                        active->description() + " has missed its tolerance; of the last one, " + judgement(last_miss) +
-                                        ", better: " + advice(last_miss, linear_parameters));
+      {
+        result.failure    = where_not_finite("the residual", u, residual);
+        result.not_finite = true;
+      }
+    else if (!result.converged && result.failure.text.empty())
+      result.failure.text = "Newton's method does not converge" +
+                            (missed == 0 ? ""
+                                         : ": in " + std::to_string(missed) + " of its " + std::to_string(result.n_steps) +
+                                             " steps the linear solver " + active->description() + " has missed its tolerance; of the last one, " +
+                                             judgement(last_miss) + ", better: " + advice(last_miss, linear_parameters));
     return result;
   }
 
@@ -264,12 +278,12 @@ namespace leopard
     system.residual(u, history, residual);
     const double first = l2_norm(residual);
     if (!std::isfinite(first))
-      throw ConvergenceFailure("the residual is not finite: that " + where_not_finite(u, residual));
+      throw NotFinite(where_not_finite("the residual", u, residual));
     // the right-hand side of the update shrinks with a good first guess; the tolerance is against the load all the same
     const LinearCorrection correction{
       *active, linear_parameters.relative_tolerance, system.scale(history, trial), linear_parameters.max_iterations, "a smaller time step"};
-    const auto linear = correction(u, residual, update, [&] { system.residual(u, history, residual); });
-    result.failure.clear();
+    const auto linear        = correction(u, residual, update, [&] { system.residual(u, history, residual); });
+    result.failure           = {};
     result.note              = linear.note;
     result.converged         = true;
     result.n_steps           = 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <applications/base/value_errors.h>
 #include <applications/linear_solvers/linear_solver.h>
 #include <solvers/dealii/trilinos_matrix.h>
 
@@ -44,10 +45,13 @@ namespace leopard
     int                     corrections       = 0; ///< of all steps, as NewtonStep's
     double                  residual          = 0.;
     bool                    missed            = false; ///< whether the last linear solve has missed its tolerance
-    std::string             failure;                   ///< why it has not converged, for a message; empty if it has
+    ValueComplaint          failure;                   ///< why it has not converged, for a message; without a text if it has
+    bool                    not_finite = false;        ///< whether that is since numbers are not finite
     std::string             note;                      ///< what the log should say once, as LinearSolveResult's
     std::vector<NewtonStep> history;
 
+    /** As before a solve; memory is kept. */
+    void clear();
     /** The history as a table for the log. */
     std::string table() const;
   };
@@ -103,8 +107,11 @@ namespace leopard
     /** Of the alternative, after use_alternative(true). */
     std::string alternative_description() const { return alternative->description(); }
 
-    /** ImplicitSystem::where_not_finite() with the places. Collective. */
-    std::string where_not_finite(const HostVector &u, const HostVector &r);
+    /**
+     * "the residual is not finite: that of v at ...": ImplicitSystem::where_not_finite() with the places. Collective.
+     * @param what r is.
+     */
+    ValueComplaint where_not_finite(const std::string &what, const HostVector &u, const HostVector &r);
     /** ImplicitSystem::complaint_of_reaction() with the place. Collective. */
     std::string complaint_of_reaction(const HostVector &u, double t, bool derivatives);
 
@@ -113,6 +120,8 @@ namespace leopard
     double       update_with_line_search(HostVector &u, const HostVector *history, double residual_norm, double &damping);
     /** Whether a residual that has reached its goal is that of a solution, see solve(). Collective; may linearize. */
     bool is_of_solution(const HostVector &u, double norm, double previous_norm, double scale);
+    /** Of derivatives at the values of a step that are not finite, for a message. Collective. */
+    ValueComplaint where_derivatives_fail(const HostVector &u, int n_steps);
     /** Coordinates of the own nodes; empty where they are not known. */
     const std::vector<double> &places_of_nodes();
 

@@ -4,6 +4,7 @@
 #include <deal.II/base/mpi.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace leopard
@@ -28,5 +29,20 @@ namespace leopard
         row.push_back(Utilities::MPI::max(high, comm));
         row.push_back(Utilities::MPI::sum(sum, comm) / Utilities::MPI::sum(total_weight, comm));
       }
+  }
+
+  double largest_of_all(const std::vector<double> &measures)
+  {
+    double result = 0.;
+    for (std::size_t c = 0; c < measures.size() / 3; ++c)
+      result = std::max({result, std::abs(measures[3 * c]), std::abs(measures[3 * c + 1])});
+    return result;
+  }
+
+  bool is_homogeneous(double minimum, double maximum, double scale, double of_itself)
+  {
+    constexpr double of_others = 1e-12;
+    const double     range     = maximum - minimum;
+    return !(range > of_itself * std::max(std::abs(minimum), std::abs(maximum)) && range > of_others * scale);
   }
 } // namespace leopard

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "found_pattern.h"
 
+#include "field_measures.h"
+
 #include <applications/base/log.h>
+#include <applications/problems/domain.h>
 
 #include <nlohmann/json.hpp>
 
@@ -12,13 +15,7 @@ namespace leopard
 {
   bool FoundPattern::is_homogeneous() const
   {
-    return !(maximum - minimum > 1e-2 * std::max(std::abs(minimum), std::abs(maximum)) && maximum - minimum > 1e-12 * scale);
-  }
-
-  double FoundPattern::n_of_lattice() const
-  {
-    // the same lattices as in TuringAnalysis
-    return dimension == 2 ? std::sqrt(3.) / 2. * measure / std::pow(wavelength, 2) : measure / (std::sqrt(2.) * std::pow(wavelength, 3));
+    return leopard::is_homogeneous(minimum, maximum, scale, least_pattern);
   }
 
   std::string FoundPattern::kind() const
@@ -30,7 +27,7 @@ namespace leopard
       return n_spots >= 4 && n_holes <= n_spots / 4 ? "spots" : n_holes >= 4 && n_spots <= n_holes / 4 ? "holes" : "spots or stripes";
     // stripes have one part for each wavelength of the domain's length, or one in all; half a lattice is more than
     // either
-    const double many = 0.5 * n_of_lattice();
+    const double many = 0.5 * spots_of_lattice(measure, dimension, wavelength);
     if (static_cast<double>(n_spots) >= many && n_spots >= n_holes)
       return "spots";
     return static_cast<double>(n_holes) >= many ? "holes" : "stripes";

@@ -23,18 +23,22 @@ namespace leopard
      * false: on the boundary the field is the same to one percent of its range. The wavelength is that of the patch in
      * the domain then, not of the pattern in it.
      */
-    bool               reaches_boundary = true;
-    unsigned long long n_spots          = 0; ///< connected parts above the middle of mean and maximum
-    unsigned long long n_holes          = 0; ///< connected parts below the middle of mean and minimum
-
-    /** Whether the field is constant to one percent of its largest value, or to rounding errors of the others. */
-    bool is_homogeneous() const;
-
-    /** Spots that a lattice (hexagons in 2D, body-centred in 3D) of this wavelength has on the domain. */
-    double n_of_lattice() const;
+    bool reaches_boundary = true;
+    /**
+     * Connected parts above 'Output/Spot threshold', or, where that is not given, above the middle of mean and maximum.
+     * kind() compares them with a lattice in both cases, so that a threshold far from the middle may change it.
+     */
+    unsigned long long n_spots = 0;
+    unsigned long long n_holes = 0; ///< connected parts below the middle of mean and minimum
 
     /**
-     * "spots" (or "holes") where the parts are nearly as many as on a lattice, "stripes" where both are far fewer,
+     * Whether the field is constant to one percent of its largest value (least_pattern), or to rounding errors of the
+     * others. The columns of `statistics` follow what is smaller, down to left_by_solvers.
+     */
+    bool is_homogeneous() const;
+
+    /**
+     * "spots" (or "holes") where the parts are at least half of spots_of_lattice(), "stripes" where both are fewer,
      * "spots or stripes" on a domain of less than three wavelengths, where their numbers do not tell; "none" for a
      * homogeneous field.
      */

@@ -198,11 +198,12 @@ namespace leopard
   template <int dim, int spacedim>
   void PatternMeasures<dim, spacedim>::append(const HostVector &u, double time, std::vector<double> &row)
   {
-    const unsigned int n     = discretization.n_components();
-    const std::size_t  begin = row.size();
-    append_field_measures(u, system.weight, n, row);
-    const auto maximum = [&](unsigned int c) { return row[begin + 3 * c + 1]; };
-    const auto mean    = [&](unsigned int c) { return row[begin + 3 * c + 2]; };
+    const unsigned int  n = discretization.n_components();
+    std::vector<double> measures;
+    append_field_measures(u, system.weight, n, measures);
+    row.insert(row.end(), measures.begin(), measures.end());
+    const auto maximum = [&](unsigned int c) { return measures[3 * c + 1]; };
+    const auto mean    = [&](unsigned int c) { return measures[3 * c + 2]; };
 
     const std::vector<double> &steady = problem.steady_state();
     double                     volume = 0.;
@@ -222,7 +223,7 @@ namespace leopard
 
     const unsigned int p = problem.pattern_field();
     discretization.extract_component(u, p, field);
-    const bool constant = maximum(p) - mean(p) <= 1e-10 * std::max(std::abs(maximum(p)), std::abs(mean(p)));
+    const bool constant = is_homogeneous(measures[3 * p], maximum(p), largest_of_all(measures), left_by_solvers);
     if (parameters.spot_threshold)
       row.push_back(static_cast<double>(count_spots(field, *parameters.spot_threshold)));
     else
@@ -243,8 +244,7 @@ namespace leopard
     found.minimum     = extremes[3 * p];
     found.maximum     = extremes[3 * p + 1];
     const double mean = extremes[3 * p + 2];
-    for (std::size_t c = 0; c < problem.fields().size(); ++c)
-      found.scale = std::max({found.scale, std::abs(extremes[3 * c]), std::abs(extremes[3 * c + 1])});
+    found.scale       = largest_of_all(extremes);
     for (unsigned int i = p; i < u.locally_owned_size(); i += discretization.n_components())
       found.measure += system.weight.begin()[i];
     found.measure = Utilities::MPI::sum(found.measure, discretization.comm) * growth.volume(time);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,16 @@ namespace leopard
     bool has_known_modes() const { return !lengths.empty() || radius > 0.; }
     bool is_periodic(unsigned int d) const { return d < periodic.size() && periodic[d]; }
   };
+
+  /**
+   * How many spots a lattice has on a domain: hexagons in two dimensions, whose spots stand 2 wavelengths / sqrt(3)
+   * apart, a body-centred cubic lattice in three, where they stand sqrt(3/2) wavelengths apart. Dimensionless.
+   * @param measure area or volume of the domain. @param dimension 2 or 3. @param wavelength > 0, in the same unit.
+   */
+  inline double spots_of_lattice(double measure, int dimension, double wavelength)
+  {
+    return dimension == 2 ? std::sqrt(3.) / 2. * measure / std::pow(wavelength, 2) : measure / (std::sqrt(2.) * std::pow(wavelength, 3));
+  }
 
   /** What linear theory expects of small disturbances, see Problem::analyze(). Dimensionless. */
   struct Forecast

@@ -45,9 +45,4 @@ namespace leopard
   {
     return "\n  expected: " + what + " everywhere";
   }
-
-  bool blames_entry(const std::string &message)
-  {
-    return message.find(" of the entry '") != std::string::npos;
-  }
 } // namespace leopard

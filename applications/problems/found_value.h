@@ -47,7 +47,4 @@ namespace leopard
 
   /** "\n  expected: a finite number everywhere", or whatever it should be. */
   std::string expected_everywhere(const std::string &what = "a finite number");
-
-  /** Whether a message is about the value of an entry, which other steps or solvers do not mend. */
-  bool blames_entry(const std::string &message);
 } // namespace leopard

@@ -68,7 +68,9 @@ namespace leopard
           const auto [low, high] = std::minmax_element(fields[c].begin(), fields[c].end());
           const double largest   = std::max(std::abs(*low), std::abs(*high));
           start.is_zero          = start.is_zero && largest == 0.;
-          start.is_homogeneous   = start.is_homogeneous && *high - *low <= 1e-14 * largest;
+          // no solver has been at work here, so that less than left_by_solvers is a disturbance
+          constexpr double rounding = 1e-14;
+          start.is_homogeneous      = start.is_homogeneous && *high - *low <= rounding * largest;
           if (const double scale = std::max(largest, steady_state.empty() ? 0. : std::abs(steady_state[c])); scale > 0.)
             start.contrast = std::max(start.contrast, (*high - *low) / scale);
         }

@@ -140,7 +140,7 @@ namespace leopard
         context.log.line(indented(newton.linear_solver().details()));
       context.log.line("  Newton's method with " + newton.linear_solver().description() + ":\n" + result.table());
       if (!result.converged)
-        throw ConvergenceFailure(result.failure + "; the residual is " + format("%.3e", result.residual) + " after " +
+        throw ConvergenceFailure(result.failure.text + "; the residual is " + format("%.3e", result.residual) + " after " +
                                  std::to_string(result.n_steps) + " steps\n" + result.table() + "  to try: " + advice_for_newton(result));
       report.update(newton.linear_solver().report());
       report["newton_steps"]      = result.n_steps;

@@ -86,8 +86,8 @@ namespace leopard
     /** What is not a number makes all of them so. */
     void add(double value)
     {
-      minimum = -studies::larger_or_nan(-minimum, -value);
-      maximum = studies::larger_or_nan(maximum, value);
+      minimum = -larger_or_nan(-minimum, -value);
+      maximum = larger_or_nan(maximum, value);
       sum += value;
       ++n;
     }

@@ -385,7 +385,7 @@ namespace leopard
       for (const auto &[n, time] : seconds)
         {
           double &least = n > steps ? more : fewer;
-          least         = -studies::larger_or_nan(-least, -time);
+          least         = -larger_or_nan(-least, -time);
         }
       return more / fewer;
     }

@@ -11,6 +11,7 @@
 #include <applications/problems/problem.h>
 #include <applications/reaction_diffusion/rules/random_numbers.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
 #include <solvers/dealii/vector_norm.h>
 
 #include <deal.II/base/mpi.h>
@@ -231,7 +232,7 @@ namespace leopard
         {
           const NewtonResult &result = newton.solve(u, nullptr);
           if (!result.converged)
-            failure = result.failure + "\n" + result.table();
+            failure = result.failure.text + "\n" + result.table();
         }
       catch (const DeviceError &)
         {
@@ -344,7 +345,7 @@ namespace leopard
           e += reaction_error * (explicit_rates.begin()[i] - rates[2].begin()[i]);
         e /= reaction_diffusion::error_scale(u, rms);
         sum += e * e;
-        largest = reaction_diffusion::Sums::larger(e * e, largest);
+        largest = larger_or_nan(e * e, largest);
       }
     const MPI_Comm comm = u_new.get_mpi_communicator();
     return control.error_estimate(Utilities::MPI::sum(sum, comm) / n_free, Utilities::MPI::max(largest, comm));
@@ -357,7 +358,16 @@ namespace leopard
       explicit_rates.add(factors.reaction[1], rates[1]);
   }
 
-  std::string TimeIntegrator::attempt(StepReport &report, StopReason &cause)
+  namespace
+  {
+    reaction_diffusion::StopReason cause_of(const NewtonResult &failed)
+    {
+      using reaction_diffusion::StopReason;
+      return failed.not_finite ? StopReason::blow_up : failed.missed ? StopReason::linear_failure : StopReason::newton_failure;
+    }
+  } // namespace
+
+  TimeIntegrator::StepFailure TimeIntegrator::attempt(StepReport &report)
   {
     const SchemeStep step     = control.scheme_step();
     const auto       factors  = step.coefficients();
@@ -378,7 +388,7 @@ namespace leopard
     if (problem.has_noise())
       {
         if (const std::string failure = make_forces(levels[0], control.time, control.step, control.step_size); !failure.empty())
-          return failure;
+          return {{failure, true}, StopReason::blow_up};
         history.add(1., forces);
       }
     if (update_load)
@@ -387,7 +397,6 @@ namespace leopard
     if (problem.coefficients_depend_on_time())
       implicit_system.check_coefficients();
     implicit_system.set_mass_factor(a, growth.factors(new_time));
-
     extrapolate(step, prediction);
     u_new                               = prediction;
     const double        error_tolerance = parameters.adaptive() ? parameters.stepping.error_tolerance : 0.;
@@ -407,13 +416,12 @@ namespace leopard
     report.linear_iterations += result.linear_iterations;
     report.corrections += result.corrections;
     report.residual = result.residual;
-    cause           = result.missed ? StopReason::linear_failure : StopReason::newton_failure;
     if (!result.converged)
-      return result.failure + (parameters.adaptive() ? "" : "\n" + result.table());
+      return {{result.failure.text + (parameters.adaptive() ? "" : "\n" + result.table()), result.failure.blames_entry}, cause_of(result)};
     if ((parameters.adaptive() || !rates.empty()) && !inspect(u_new, n_fields).finite)
-      return "the solution is not finite";
+      return {{"the solution is not finite"}, StopReason::blow_up};
     if (rates.empty())
-      return "";
+      return {};
     const bool clips = parameters.negative_values == "clip";
     if (clips)
       {
@@ -421,6 +429,8 @@ namespace leopard
         clip_negative_values(combination);
       }
     implicit_system.explicit_rates(clips ? combination : u_new, rates[2], new_time, growth.factors(new_time));
-    return inspect(rates[2], n_fields).finite ? "" : "the reaction at the new values is not finite: that " + newton.where_not_finite(u_new, rates[2]);
+    return inspect(rates[2], n_fields).finite
+             ? StepFailure()
+             : StepFailure{newton.where_not_finite("the reaction at the new values", u_new, rates[2]), StopReason::blow_up};
   }
 } // namespace leopard

@@ -4,6 +4,7 @@
 #include "field_inspection.h"
 #include "time_parameters.h"
 
+#include <applications/base/value_errors.h>
 #include <applications/discretization/growth.h>
 #include <applications/nonlinear/newton.h>
 #include <applications/reaction_diffusion/rules/step_control.h>
@@ -190,16 +191,21 @@ namespace leopard
     double estimate_error();
     /** Zero in constrained unknowns, which norms and the history of a step leave out. */
     void leave_out_constrained(HostVector &v) const;
-    /** @return why it has failed, empty if it has not; then `cause` is for StepControl::reject_step(). */
-    std::string attempt(StepReport &report, StopReason &cause);
-    std::string try_step(StepReport &report, StopReason &cause);
+    /** Why a step has failed; its text is empty if it has not. */
+    struct StepFailure
+    {
+      ValueComplaint why;
+      StopReason     cause = StopReason::none; ///< for StepControl::reject_step()
+    };
+    StepFailure attempt(StepReport &report);
+    StepFailure try_step(StepReport &report);
     /** What of sources, fluxes and boundary values is not finite where an attempt has taken them; or nothing. */
     std::string load_that_fails(double attempted_step);
     /** A solution of the fused steps, with the boundary values of its time. */
     void store_fused(int level, double time, HostVector &u);
     void check_values(double start, double step_size, StepReport &report);
-    /** @param reason why the attempts before have failed, empty if there were none. */
-    [[noreturn]] void throw_underflow(const std::string &reason) const;
+    /** @param reason why the attempts before have failed, without a text if there were none. */
+    [[noreturn]] void throw_underflow(const ValueComplaint &reason) const;
     std::string       growth_of_solution() const;
     /**
      * Where the noise of a step is as large as the solution: how large it is, for messages of a failure; else nothing.

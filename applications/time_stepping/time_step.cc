@@ -8,6 +8,7 @@
 #include <applications/problems/found_value.h>
 #include <applications/problems/problem.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
 #include <solvers/dealii/vector_norm.h>
 
 #include <deal.II/base/mpi.h>
@@ -45,7 +46,7 @@ namespace leopard
           continue;
         const double second = (prediction.begin()[i] - combination.begin()[i]) / apart / reaction_diffusion::error_scale(levels[0].begin()[i], rms);
         sum += second * second;
-        largest = reaction_diffusion::Sums::larger(second * second, largest);
+        largest = larger_or_nan(second * second, largest);
       }
     const double tolerance = parameters.stepping.error_tolerance, mean = std::sqrt(Utilities::MPI::sum(sum, comm) / n_free),
                  most = std::sqrt(Utilities::MPI::max(largest, comm)) / 30.;
@@ -64,26 +65,25 @@ namespace leopard
   {
     StepReport   report;
     const double mass_factor = implicit_system.dominant_mass_factor(levels[0], growth.factors(control.time), control.time);
-    std::string  failure;
+    StepFailure  failure;
     control.rejected = {};
     while (true)
       {
         if (!control.begin_step(stop_time, mass_factor))
-          throw_underflow(failure);
+          throw_underflow(failure.why);
         report.bound = control.scheme_step().asynchronous_bound(mass_factor);
         choose_solver(report);
-        StopReason cause = StopReason::none;
-        failure          = try_step(report, cause);
-        if (failure.empty())
+        failure = try_step(report);
+        if (failure.why.text.empty())
           {
             report.error_estimate = control.can_estimate() ? estimate_error() : 0.;
             if (control.is_accurate(report.error_estimate))
               break;
-            cause   = StopReason::step_underflow;
-            failure = "the estimated local error is " + format("%.3g", report.error_estimate) + " times the tolerance";
+            failure = {{"the estimated local error is " + format("%.3g", report.error_estimate) + " times the tolerance"},
+                       StopReason::step_underflow};
           }
-        if (!control.reject_step(cause))
-          throw_underflow(failure);
+        if (!control.reject_step(failure.cause))
+          throw_underflow(failure.why);
       }
     check_values(control.time, control.step_size, report);
     combination = u_new;
@@ -103,30 +103,40 @@ namespace leopard
     return report;
   }
 
-  std::string TimeIntegrator::try_step(StepReport &report, StopReason &cause)
+  TimeIntegrator::StepFailure TimeIntegrator::try_step(StepReport &report)
   {
-    std::string failure;
+    StepFailure failed;
     try
       {
-        failure = attempt(report, cause);
+        failed = attempt(report);
       }
     catch (const DeviceError &)
       {
         throw; // a shorter step does not mend that
       }
-    catch (const Error &error) // whatever cannot be done with the values of the attempt
+    catch (const NotFinite &error)
       {
-        failure = error.what();
-        cause   = dynamic_cast<const ConvergenceFailure *>(&error) != nullptr ? StopReason::linear_failure : StopReason::blow_up;
+        failed = {{error.what(), error.blames_entry}, StopReason::blow_up};
       }
-    if (failure.find("not finite") != std::string::npos) // whoever found that
-      cause = StopReason::blow_up;
+    catch (const ConvergenceFailure &error)
+      {
+        failed = {{error.what()}, StopReason::linear_failure};
+      }
+    catch (const EntryError &error)
+      {
+        failed = {{error.what(), true}, StopReason::blow_up};
+      }
+    catch (const Error &error) // whatever else cannot be done with the values of the attempt
+      {
+        failed = {{error.what()}, StopReason::blow_up};
+      }
+    const std::string &failure = failed.why.text;
     if (failure.empty() || parameters.adaptive())
-      return failure;
+      return failed;
     const std::size_t line = std::min(failure.find('\n'), failure.size());
     throw ConvergenceFailure(failure.substr(0, line) + " in the step from time " + format("%.8g", control.time) + " with step size " +
                              format("%.4g", control.step_size) + growth_of_solution() + noise_as_reason(control.step_size) + failure.substr(line) +
-                             (blames_entry(failure)
+                             (failed.why.blames_entry
                                 ? advice_on_values(parameters, problem)
                                 : std::string("\n  to try: a smaller step ('Time stepping/Step size' or 'Step factor'), more linear iterations or a "
                                               "smaller 'Newton/Linear tolerance'") +
@@ -210,7 +220,7 @@ namespace leopard
       report.clipped = clip_negative_values(u_new); // the reaction is that of the clipped values already
   }
 
-  void TimeIntegrator::throw_underflow(const std::string &reason) const
+  void TimeIntegrator::throw_underflow(const ValueComplaint &reason) const
   {
     const std::string at = format("%.8g", control.time);
     if (control.follows_bound() && !(control.bound > 0.))
@@ -219,8 +229,8 @@ namespace leopard
     const bool        below  = control.is_below_smallest();
     HostVector        change = levels[0], values = levels[0];
     const std::string cause =
-      blames_entry(reason)
-        ? reason
+      reason.blames_entry
+        ? reason.text
         : reaction_that_fails(
             newton, implicit_system, problem, {levels, control.n_levels, control.time, control.steps[0], control.step_size}, change, values);
     if (!cause.empty())
@@ -233,7 +243,7 @@ namespace leopard
     throw ConvergenceFailure("the step size underflows at time " + at + growth_of_solution() + ": " +
                              (below ? format("%.3e is below 'Time stepping/Smallest step' = %g", control.next_step, parameters.stepping.smallest_step)
                                     : format("%.3e is too small to advance the time", control.step_size)) +
-                             (reason.empty() ? "" : "\n  last reason: " + reason) + "\n  to try: " +
+                             (reason.text.empty() ? "" : "\n  last reason: " + reason.text) + "\n  to try: " +
                              (below ? "a larger 'Time stepping/Error tolerance' (of error-controlled steps), a smaller 'Smallest step'"
                                     : "a larger step size, 'Time stepping/Error tolerance' or 'Smallest step'") +
                              ", a stronger linear solver, or a look at the fields: a solution may blow up in finite time");

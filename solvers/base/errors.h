@@ -12,7 +12,7 @@ namespace leopard
    *
    * In a parallel program an Error is *collective*: it is thrown on every rank with the same text, so that rank 0
    * reports it and no rank waits for one that has failed. What goes wrong on a single rank only is no Error until
-   * all ranks know it (see throw_if_any_failed()).
+   * all ranks know it (see together(), and in the program throw_if_any_failed()).
    */
   class Error : public std::runtime_error
   {

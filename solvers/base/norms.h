@@ -29,6 +29,12 @@ namespace leopard
     return norm <= goal && goal <= largest;
   }
 
+  /** The larger number; not a number if one of them is none, where std::max() may forget it. */
+  LEOPARD_HOST_DEVICE inline double larger_or_nan(double a, double b)
+  {
+    return a > b || a != a ? a : b;
+  }
+
   /** The power of two p for which p |value| is in [1/2, 1); 1 for zero and for what is not finite. */
   inline double to_about_one(double value)
   {

@@ -19,9 +19,9 @@ namespace leopard
   };
 
   /**
-   * Reads a file, decompressed if it is compressed with gzip, whatever its name; one that is not by all threads of the
-   * machine. @param expected for messages: "a readable file in ... format". @throws InvalidInput where it cannot be
-   * read, std::bad_alloc.
+   * Reads a file, decompressed if it is compressed with gzip, whatever its name; one that is not by
+   * usable_cores() threads. @param expected for messages: "a readable file in ... format". @throws InvalidInput where
+   * it cannot be read, std::bad_alloc.
    */
   Text read_text(const std::string &path, const std::string &expected);
 } // namespace leopard

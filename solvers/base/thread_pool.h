@@ -97,14 +97,17 @@ namespace leopard
       }
   }
 
-  /** The same by as many threads as the machine has, which are asked for where n is not small. */
+  /**
+   * The same by so many threads, which are asked for where n is not small. @param n_threads 0: as many as this process
+   * may use.
+   */
   template <typename Function>
-  void parallel_for(long n, long grain, const Function &function)
+  void parallel_for(long n, long grain, const Function &function, int n_threads = 0)
   {
     if (n < 2 * grain)
       function(0l, n);
     else
-      parallel_for(*shared_thread_pool(0), n, grain, function);
+      parallel_for(*shared_thread_pool(n_threads), n, grain, function);
   }
 
   /** The sum of what function(begin, end) returns for the parts; within a number of threads always the same. */

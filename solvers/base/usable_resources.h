@@ -33,6 +33,9 @@ namespace leopard
   /** Number of threads that run at once: of allowed_cores(), as many as the limit of the groups lets run; >= 1. */
   int usable_cores();
 
+  /** For messages on a number of threads: what 0 means, usable_cores(). */
+  inline constexpr const char *meaning_of_no_threads = "where 0 stands for as many as this process may use";
+
   /**
    * The same for one of several processes of a machine, which share them: a core that k processes may use is 1 / k of a
    * core to each, and the limit of the groups is one for all. >= 1.

@@ -2,6 +2,7 @@
 #include "block_async.h"
 
 #include "../base/errors.h"
+#include "../base/usable_resources.h"
 #include "../base/words.h"
 #include "block_async_engine.h"
 #include "stencil_engine.h"
@@ -56,7 +57,6 @@ namespace leopard
              (options.corrections == Corrections::single_precision ? " with corrections in single precision" : "");
     }
 
-    /** "1e+308", where std::to_string() writes three hundred digits. */
     const char *const weights_of_stored_matrix =
       "block-asynchronous iteration: sweep_weights are given for a stored matrix\n  expected: that option for stencils only";
 
@@ -109,7 +109,7 @@ namespace leopard
                 to_string(storage),
                 "automatic or double with corrections");
       }
-    require(n_threads >= 0 && n_threads <= 4096, "n_threads", std::to_string(n_threads), "0 to 4096, where 0 stands for all of the machine's");
+    require(n_threads >= 0 && n_threads <= 4096, "n_threads", std::to_string(n_threads), std::string("0 to 4096, ") + meaning_of_no_threads);
     require(!(backend == Backend::cuda && schedule == Schedule::replay),
             "schedule",
             "replay",

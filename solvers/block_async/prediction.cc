@@ -3,6 +3,7 @@
 
 #include "../base/norms.h"
 #include "../matrix/eigenvalues.h"
+#include "../matrix/matrix_entries.h"
 #include "../matrix/symmetrized.h"
 
 #include <algorithm>
@@ -50,11 +51,10 @@ namespace leopard
       const auto [low, high]               = std::minmax_element(logarithms.begin(), logarithms.end());
       if (logarithms.empty() || !(*high - *low <= most_of_range))
         return result;
-      const double middle = 0.5 * (*low + *high);
+      const double              middle   = 0.5 * (*low + *high);
+      const std::vector<double> diagonal = diagonal_of(A);
       for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          if (A.columns[p] == i)
-            result[i] = std::sqrt(A.values[p]) * std::exp(middle - logarithms[i]);
+        result[i] = std::sqrt(diagonal[i]) * std::exp(middle - logarithms[i]);
       return result;
     }
 

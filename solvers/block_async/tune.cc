@@ -8,6 +8,7 @@
 #include "../device/device_vector.h"
 #include "../matrix/analysis.h"
 #include "../matrix/eigenvalues.h"
+#include "../matrix/row_sums.h"
 #include "prediction.h"
 
 #include <algorithm>
@@ -29,18 +30,9 @@ namespace leopard
     /** Of all rows, but for rounding. */
     bool has_zero_row_sums(const CrsMatrix<double> &A)
     {
-      constexpr double at_rounding = 1e-12;
       for (int i = 0; i < A.n_rows; ++i)
-        {
-          double sum = 0., size = 0.;
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            {
-              sum += A.values[p];
-              size += std::abs(A.values[p]);
-            }
-          if (!(std::abs(sum) <= at_rounding * size))
-            return false;
-        }
+        if (kind_of_row_sum(A, i) != RowSum::zero)
+          return false;
       return true;
     }
 

@@ -158,7 +158,7 @@ namespace leopard::command_line
         "of multigrid by smoothed aggregation: vectors that the matrix maps to zero but near boundaries, such as translations and rotations of "
         "elasticity, a column each, in Matrix Market or .npy format");
       add_choice(app, "--backend", a.backend, choices_of({"automatic", "host", "cuda", "reference"}), "default automatic, a GPU where one answers");
-      app.add_option("--threads", a.async.n_threads, "of the backend host; 0, the default: all of the machine's")->type_name("N");
+      app.add_option("--threads", a.async.n_threads, "of the backend host; 0, the default: as many as this process may use")->type_name("N");
       add_choice(
         app,
         "--waiting",

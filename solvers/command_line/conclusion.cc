@@ -70,7 +70,7 @@ namespace leopard::command_line
     {
       double largest = 0.;
       for (const double value : v)
-        largest = std::isnan(value) ? value : std::max(largest, std::abs(value));
+        largest = larger_or_nan(largest, std::abs(value));
       return largest;
     }
 

@@ -4,6 +4,7 @@
 #include "../base/norms.h"
 #include "../base/thread_pool.h"
 #include "../base/words.h"
+#include "../matrix/row_sums.h"
 #include "strong_methods.h"
 
 #include <algorithm>
@@ -44,12 +45,12 @@ namespace leopard::command_line
               of_wrong_sign += (A.values[p] > 0.) == (diagonal > 0.) ? part : 0.;
             }
         double       absolute = 0.;
-        const double of_row = sum_of_row(A, i, absolute), row_sum = std::abs(of_row);
+        const double of_row   = sum_of_row(A, i, absolute);
         sum += of_row;
         absolute_sum += absolute;
         const bool alone   = absolute == size;
-        singular           = singular && (reached(row_sum, 1e-13 * absolute) || alone);
-        singular_in_single = singular_in_single && (reached(row_sum, 1e-6 * absolute) || alone);
+        singular           = singular && kind_of_row_sum(of_row, absolute, !alone) != RowSum::other;
+        singular_in_single = singular_in_single && kind_of_row_sum(of_row, absolute, !alone, row_sum_rounding_single) != RowSum::other;
         coupled            = coupled || !alone;
         positive           = positive && diagonal > 0.;
         dominant           = dominant && absolute - size <= (1. + 1e-12) * size;

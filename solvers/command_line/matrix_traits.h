@@ -12,8 +12,8 @@ namespace leopard::command_line
   constexpr double fast_radius = 0.9; ///< rho(|B|) up to which relaxation alone is as good as anything: 22 iterations a digit at most
 
   /**
-   * What a look at a matrix tells of the methods that suit it. Each entry is read some times, by all threads of the
-   * host.
+   * What a look at a matrix tells of the methods that suit it. Each entry is read some times, by
+   * usable_cores() threads.
    */
   struct MatrixTraits
   {

@@ -9,6 +9,7 @@
 #include "../device/device.h"
 #include "../matrix/analysis.h"
 #include "../matrix/eigenvalues.h"
+#include "../matrix/matrix_entries.h"
 #include "advice.h"
 #include "automatic.h"
 #include "conclusion.h"
@@ -134,7 +135,7 @@ namespace leopard::command_line
     void negate_if_negative(CrsMatrix<double> &A, std::vector<double> &b, bool is_symmetric)
     {
       for (int i = 0; i < A.n_rows && is_symmetric; ++i)
-        is_symmetric = diagonal_entry(A, i) < 0.;
+        is_symmetric = entry(A, i, i) < 0.;
       if (!is_symmetric)
         return;
       log_line("negated", "the matrix is symmetric, and its diagonal negative: -A x = -b is solved");

@@ -15,13 +15,8 @@ namespace leopard::command_line
     Scaling symmetric_scaling(const CrsMatrix<double> &A)
     {
       Scaling result;
-      result.columns.resize(A.n_rows);
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          if (A.columns[p] == i)
-            result.columns[i] = scale_of(A.values[p]);
-      result.rows = result.columns;
-      result.text = "S A S y = S b with a diagonal near 1, x = S y";
+      result.rows = result.columns = scale_of_rows(A);
+      result.text                  = "S A S y = S b with a diagonal near 1, x = S y";
       return result;
     }
 

@@ -4,6 +4,8 @@
 #include "../base/errors.h"
 #include "../base/thread_pool.h"
 #include "../base/words.h"
+#include "../matrix/matrix_entries.h"
+#include "../matrix/row_sums.h"
 #include "quality.h"
 #include "report.h"
 
@@ -28,17 +30,7 @@ namespace leopard::command_line
       std::vector<char> result(A.n_rows);
       parallel_for(A.n_rows, 4096, [&](long begin, long end) {
         for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
-          {
-            double sum = 0., absolute = 0.;
-            bool   is_coupled = false;
-            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-              {
-                sum += A.values[p];
-                absolute += std::abs(A.values[p]);
-                is_coupled = is_coupled || (A.columns[p] != i && A.values[p] != 0.);
-              }
-            result[i] = static_cast<char>(is_coupled && reached(std::abs(sum), 1e-13 * absolute));
-          }
+          result[i] = static_cast<char>(kind_of_row_sum(A, i) == RowSum::zero);
       });
       return result;
     }
@@ -61,7 +53,7 @@ namespace leopard::command_line
         const std::lock_guard<std::mutex> lock(one_at_a_time);
         absolute.add(mine);
       });
-      return absolute.value() > 0. && reached(norm_b, 1e-13 * absolute.value());
+      return absolute.value() > 0. && reached(norm_b, row_sum_rounding * absolute.value());
     }
 
     /**
@@ -133,20 +125,13 @@ namespace leopard::command_line
     }
   } // namespace
 
-  double diagonal_entry(const CrsMatrix<double> &A, int i)
-  {
-    const auto end   = A.columns.begin() + A.row_offsets[i + 1];
-    const auto found = std::find(A.columns.begin() + A.row_offsets[i], end, i);
-    return found == end ? 0. : A.values[found - A.columns.begin()];
-  }
-
   int row_without_diagonal(const CrsMatrix<double> &A)
   {
     int        first = A.n_rows;
     std::mutex one_at_a_time;
     parallel_for(A.n_rows, 4096, [&](long begin, long end) {
       int i = static_cast<int>(begin);
-      while (i < static_cast<int>(end) && diagonal_entry(A, i) != 0.)
+      while (i < static_cast<int>(end) && entry(A, i, i) != 0.)
         ++i;
       const std::lock_guard<std::mutex> lock(one_at_a_time);
       if (i < static_cast<int>(end))

@@ -7,9 +7,6 @@
 
 namespace leopard::command_line
 {
-  /** a_ii; zero where it is not stored. */
-  double diagonal_entry(const CrsMatrix<double> &A, int i);
-
   /** The first row whose diagonal entry is missing or zero; -1: none. By all threads. */
   int row_without_diagonal(const CrsMatrix<double> &A);
 

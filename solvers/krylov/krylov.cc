@@ -2,6 +2,7 @@
 #include "krylov.h"
 
 #include "../base/errors.h"
+#include "../base/usable_resources.h"
 #include "krylov_engine.h"
 #include "krylov_rules.h"
 
@@ -13,7 +14,7 @@ namespace leopard
 {
   namespace
   {
-    void require(bool holds, const std::string &option, double found, const char *expected)
+    void require(bool holds, const std::string &option, double found, const std::string &expected)
     {
       char text[32];
       std::snprintf(text, sizeof(text), "%g", found);
@@ -101,7 +102,7 @@ namespace leopard
 
   void KrylovOptions::validate() const
   {
-    require(n_threads >= 0, "n_threads", n_threads, "a number >= 0, where 0 stands for all of the machine's");
+    require(n_threads >= 0, "n_threads", n_threads, std::string("a number >= 0, ") + meaning_of_no_threads);
     KrylovLimits::validate();
   }
 

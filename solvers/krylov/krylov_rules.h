@@ -23,8 +23,7 @@ namespace leopard
   /** The larger magnitude, or what is no number. */
   LEOPARD_HOST_DEVICE inline double larger_magnitude(double a, double b)
   {
-    const double size = b < 0. ? -b : b;
-    return a >= size || a != a ? a : size;
+    return larger_or_nan(a, b < 0. ? -b : b);
   }
 
   /** Seconds since some moment of the past. */

@@ -7,6 +7,7 @@
 #include "../base/words.h"
 #include "crs_matrix.h"
 #include "eigenvalues.h"
+#include "matrix_entries.h"
 #include "symmetrized.h"
 
 #include <algorithm>
@@ -20,11 +21,9 @@ namespace leopard
   {
     std::vector<double> inverse_diagonal(const CrsMatrix<double> &A)
     {
-      std::vector<double> inverse(A.n_rows);
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          if (A.columns[p] == i)
-            inverse[i] = 1. / A.values[p];
+      std::vector<double> inverse = diagonal_of(A);
+      for (double &d : inverse)
+        d = 1. / d;
       return inverse;
     }
 
@@ -71,14 +70,6 @@ namespace leopard
       if (!(eigenvalues.smallest > 0. && eigenvalues.largest >= eigenvalues.smallest && eigenvalues.largest < HUGE_VAL))
         throw InvalidInput(what + ": the eigenvalues of D^-1 A reach from " + short_text(eigenvalues.smallest) + " to " +
                            short_text(eigenvalues.largest) + "\n  expected: positive ones, of a symmetric positive definite matrix");
-    }
-
-    double entry(const CrsMatrix<double> &A, int i, int j)
-    {
-      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-        if (A.columns[p] == j)
-          return A.values[p];
-      return 0.;
     }
   } // namespace
 

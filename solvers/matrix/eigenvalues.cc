@@ -7,6 +7,7 @@
 #include "../base/thread_pool.h"
 #include "../base/words.h"
 #include "crs_matrix.h"
+#include "matrix_entries.h"
 #include "own_columns.h"
 #include "symmetrized.h"
 
@@ -94,18 +95,6 @@ namespace leopard::spectrum
       return M;
     }
 
-    std::vector<double> diagonal_of(const CrsMatrix<double> &A)
-    {
-      std::vector<double> diagonal(A.n_rows);
-      parallel_for(A.n_rows, 4096, [&](long begin, long end) {
-        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            if (A.columns[p] == i)
-              diagonal[i] = A.values[p];
-      });
-      return diagonal;
-    }
-
     Eigen::MatrixXd dense(const CrsMatrix<double> &M)
     {
       Eigen::MatrixXd result = Eigen::MatrixXd::Zero(M.n_rows, M.n_rows);
@@ -154,7 +143,7 @@ namespace leopard::spectrum
     /** D^-1/2 A D^-1/2 + beyond I. */
     CrsMatrix<double> symmetric_form(const CrsMatrix<double> &A, double beyond)
     {
-      const std::vector<double> diagonal = diagonal_of(A);
+      const std::vector<double> diagonal = diagonal_of(A, 0);
       return transformed(
         A, [&](int i, int j, double value) { return i == j ? 1. + beyond : value / (std::sqrt(diagonal[i]) * std::sqrt(diagonal[j])); });
     }
@@ -208,21 +197,28 @@ namespace leopard::spectrum
     }
 
     /** sqrt(|a_ii|), whose products neither over- nor underflow. */
-    std::vector<double> roots_of_diagonal(const CrsMatrix<double> &A)
+    std::vector<double> roots_of_diagonal(const CrsMatrix<double> &A, int n_threads = 0)
     {
-      std::vector<double> roots = diagonal_of(A);
-      parallel_for(A.n_rows, 4096, [&](long begin, long end) {
-        for (long i = begin; i < end; ++i)
-          roots[i] = std::sqrt(std::abs(roots[i]));
-      });
+      std::vector<double> roots = diagonal_of(A, n_threads);
+      parallel_for(
+        A.n_rows,
+        4096,
+        [&](long begin, long end) {
+          for (long i = begin; i < end; ++i)
+            roots[i] = std::sqrt(std::abs(roots[i]));
+        },
+        n_threads);
       return roots;
     }
 
-    /** find_asymmetry() of a matrix with sorted rows, by all threads: each entry looks for the one that mirrors it. */
+    /**
+     * find_asymmetry() of a matrix with sorted rows, by the pool's threads: each entry looks for the one that mirrors
+     * it.
+     */
     Asymmetry find_asymmetry_in_sorted(const CrsMatrix<double> &A, ThreadPool &pool)
     {
       constexpr int              none  = std::numeric_limits<int>::max();
-      const std::vector<double>  roots = roots_of_diagonal(A);
+      const std::vector<double>  roots = roots_of_diagonal(A, pool.size());
       std::mutex                 one_at_a_time;
       std::tuple<int, bool, int> first = {none, true, none}; // row, whether the entry is in the other row only, column
       parallel_for(pool, A.n_rows, 4096, [&](long begin, long end) {
@@ -246,9 +242,9 @@ namespace leopard::spectrum
     }
   } // namespace
 
-  Asymmetry find_asymmetry(const CrsMatrix<double> &A)
+  Asymmetry find_asymmetry(const CrsMatrix<double> &A, int n_threads)
   {
-    if (const auto pool = shared_thread_pool(0); has_sorted_rows(A, *pool))
+    if (const auto pool = shared_thread_pool(n_threads); has_sorted_rows(A, *pool))
       return find_asymmetry_in_sorted(A, *pool);
     std::vector<int> offsets(A.n_rows + 1, 0);
     for (const int j : A.columns)
@@ -265,7 +261,7 @@ namespace leopard::spectrum
             rows[next[j]]     = i;
             values[next[j]++] = A.values[p];
           }
-    const std::vector<double> roots = roots_of_diagonal(A);
+    const std::vector<double> roots = roots_of_diagonal(A, n_threads);
     std::vector<double>       difference(A.n_rows, 0.);
     for (int i = 0; i < A.n_rows; ++i)
       {
@@ -291,9 +287,9 @@ namespace leopard::spectrum
     return {};
   }
 
-  int row_without_positive_diagonal(const CrsMatrix<double> &A)
+  int row_without_positive_diagonal(const CrsMatrix<double> &A, int n_threads)
   {
-    const std::vector<double> diagonal = diagonal_of(A);
+    const std::vector<double> diagonal = diagonal_of(A, n_threads);
     const auto                found    = std::find_if(diagonal.begin(), diagonal.end(), [](double d) { return !(d > 0.); });
     return found == diagonal.end() ? -1 : static_cast<int>(found - diagonal.begin());
   }
@@ -437,7 +433,7 @@ namespace leopard::spectrum
   {
     if (is_triangular_in_some_order(A))
       return 0.;
-    const std::vector<double> diagonal = diagonal_of(A);
+    const std::vector<double> diagonal = diagonal_of(A, 0);
     const CrsMatrix<double>   B        = transformed(A, [&](int i, int j, double value) { return i == j ? 0. : -value / diagonal[i]; });
     if (A.n_rows <= n_dense)
       return Eigen::EigenSolver<Eigen::MatrixXd>(dense(B), false).eigenvalues().cwiseAbs().maxCoeff();
@@ -453,7 +449,7 @@ namespace leopard::spectrum
       if (const auto similar = symmetrized(A))
         return radius_abs(*similar, true, tolerance, max_seconds);
     // the similar matrix |D|^-1/2 |A - D| |D|^-1/2 is symmetric if A is
-    const std::vector<double> diagonal = diagonal_of(A);
+    const std::vector<double> diagonal = diagonal_of(A, 0);
     const CrsMatrix<double>   M        = transformed(A, [&](int i, int j, double value) {
       return i == j ? 0. : std::abs(value) / (std::sqrt(std::abs(diagonal[i])) * std::sqrt(std::abs(diagonal[j])));
     });

@@ -23,11 +23,14 @@ namespace leopard::spectrum
     int  row = 0, column = 0; ///< where a_ij and a_ji differ
   };
 
-  /** The first entry with |a_ij - a_ji| > 1e-12 sqrt(|a_ii a_jj|); less is rounding of an assembly. */
-  Asymmetry find_asymmetry(const CrsMatrix<double> &A);
+  /**
+   * The first entry with |a_ij - a_ji| > 1e-12 sqrt(|a_ii a_jj|); less is rounding of an assembly.
+   * @param n_threads 0: as many as this process may use.
+   */
+  Asymmetry find_asymmetry(const CrsMatrix<double> &A, int n_threads = 0);
 
-  /** The first row whose diagonal entry is not positive; -1: none. */
-  int row_without_positive_diagonal(const CrsMatrix<double> &A);
+  /** The first row whose diagonal entry is not positive; -1: none. @param n_threads as find_asymmetry()'s. */
+  int row_without_positive_diagonal(const CrsMatrix<double> &A, int n_threads = 0);
 
   /**
    * Of D^-1/2 A D^-1/2 for symmetric A with positive diagonal; relative to them. Of lambda_1 < 1e-4 the error is up to

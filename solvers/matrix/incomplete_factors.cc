@@ -220,7 +220,7 @@ namespace leopard
       {
         const std::string what = problem.what();
         throw InvalidInput(what + (std::isfinite(most) ? ", or more memory: these take " + short_text(memory / 1e9, 3) + " GB, " +
-                                                           (option.max_bytes > 0. ? "max_bytes" : "half of the machine's")
+                                                           (option.max_bytes > 0. ? "max_bytes" : "half of what this process may use")
                                                        : ""));
       }
     if (option.report_fill)

@@ -36,7 +36,7 @@ namespace leopard
     double largest_growth =
       10.; ///< as four steps of power iteration see it; 1 to 2 of good factors, 1e8 of a biharmonic operator's with too small a shift
 
-    /** Of memory, for factors with fill while they are made, see bytes_of_factors(); 0: half of the machine's. */
+    /** Of memory, for factors with fill while they are made, see bytes_of_factors(); 0: half of usable_memory(). */
     double max_bytes = 0.;
     /** Told their entries and bytes_of_factors() when the fill is known, before values are computed. */
     std::function<void(double n_entries, double bytes)> report_fill = {};

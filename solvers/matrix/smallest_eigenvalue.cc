@@ -5,6 +5,7 @@
 #include "../base/thread_pool.h"
 #include "crs_matrix.h"
 #include "eigenvalues.h"
+#include "matrix_entries.h"
 #include "rows_in_parts.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -40,18 +41,6 @@ namespace leopard::spectrum
       Vector                   D;
       std::vector<int>         coarse_row = {};
     };
-
-    Vector diagonal(const CrsMatrix<double> &A)
-    {
-      Vector D(A.n_rows, 0.);
-      parallel_for(A.n_rows, grain, [&](long begin, long end) {
-        for (long i = begin; i < end; ++i)
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            if (A.columns[p] == i)
-              D[i] = A.values[p];
-      });
-      return D;
-    }
 
     /** Which rows of a matrix are coupled strongly, -a_ij > strength sqrt(m_i m_j), m_i the largest -a_ij of row i. */
     class StrongCouplings
@@ -353,7 +342,7 @@ namespace leopard::spectrum
     const Stopwatch   stopwatch;
     std::list<Pencil> levels(1); // whose coarse ones are referred to
     levels.back().A = &A;
-    levels.back().D = diagonal(A);
+    levels.back().D = diagonal_of(A, 0);
     while (levels.back().A->n_rows > few_rows)
       {
         Pencil   &fine     = levels.back();

@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/words.h"
+#include "../matrix/matrix_entries.h"
 #include "../matrix/own_columns.h"
 #include "../matrix/rows_in_parts.h"
 #include "../matrix/sparse_product.h"
@@ -29,16 +30,6 @@ namespace leopard
   namespace
   {
     constexpr int none = -1;
-
-    std::vector<double> diagonal_of(const CrsMatrix<double> &A)
-    {
-      std::vector<double> result(A.n_rows, 0.);
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          if (A.columns[p] == i)
-            result[i] = A.values[p];
-      return result;
-    }
 
     /** Brings the entries of ghosts up to date in a vector with a number for each column. */
     using UpdateGhosts = std::function<void(std::vector<double> &)>;

@@ -6,6 +6,7 @@
 #include "../base/thread_pool.h"
 #include "../device/device.h"
 #include "../matrix/device_matrix.h"
+#include "../matrix/row_sums.h"
 #include "sparse_factors.h"
 
 #include <cmath>
@@ -176,30 +177,18 @@ namespace leopard
 
   std::optional<std::vector<double>> constants_in_null_space(const CrsMatrix<double> &A, const RankSums &over_ranks)
   {
-    // 1: coupled, and the row sums to zero; 0: coupled, and it does not; -1: not coupled
-    const auto kind_of_row = [&A](int i) {
-      double sum = 0., absolute = 0., beside = 0.;
-      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-        {
-          sum += A.values[p];
-          absolute += std::abs(A.values[p]);
-          if (A.columns[p] != i)
-            beside += std::abs(A.values[p]);
-        }
-      return beside > 0. ? (std::abs(sum) <= 1e-12 * absolute ? 1 : 0) : -1;
-    };
     double n_free = 0., n_others = 0.;
     for (int i = 0; i < A.n_rows && n_others == 0.; ++i)
       {
-        const int kind = kind_of_row(i);
-        n_free += kind == 1;
-        n_others += kind == 0;
+        const RowSum kind = kind_of_row_sum(A, i);
+        n_free += kind == RowSum::zero;
+        n_others += kind == RowSum::other;
       }
     if (over_ranks.sum(n_others) > 0. || over_ranks.sum(n_free) == 0.)
       return std::nullopt;
     std::vector<double> result(A.n_rows);
     for (int i = 0; i < A.n_rows; ++i)
-      result[i] = kind_of_row(i) == 1 ? 1. : 0.;
+      result[i] = kind_of_row_sum(A, i) == RowSum::zero ? 1. : 0.;
     return result;
   }
 

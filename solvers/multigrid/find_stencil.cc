@@ -5,6 +5,7 @@
 #include "../base/norms.h"
 #include "../base/thread_pool.h"
 #include "../base/together_by_sums.h"
+#include "../matrix/matrix_entries.h"
 
 #include <algorithm>
 #include <array>
@@ -58,6 +59,7 @@ namespace leopard
         , all(communication_of(ranks_))
       {
         find_isolated_rows();
+        together([this] { check_coordinates(); }, ranks.communication);
         fetch_coordinates_of_ghosts();
         measure();
         together([this] { place(); }, ranks.communication);
@@ -123,6 +125,16 @@ namespace leopard
           throw NotFound{"no row is coupled to another"};
       }
 
+      /** @throws InvalidInput. What is no number has no node, and passes every comparison of distances. */
+      void check_coordinates() const
+      {
+        for (int i = 0; i < A.n_rows; ++i)
+          for (int d = 0; d < dim && !is_isolated[i]; ++d)
+            if (const double x = coordinates[static_cast<std::size_t>(i) * dim + d]; !std::isfinite(x))
+              throw InvalidInput("find_stencil: coordinate " + std::to_string(d) + " of row " + std::to_string(ranks.first + i) + " is " +
+                                 text_of(x) + first_row + "\n  expected: finite numbers");
+      }
+
       void measure()
       {
         constexpr double infinity   = std::numeric_limits<double>::infinity();
@@ -181,7 +193,7 @@ namespace leopard
               continue;
             const auto p = position(i);
             for (int d = 0; d < dim; ++d)
-              if (std::abs(lower[d] + p[d] * interval[d] - coordinates[static_cast<std::size_t>(i) * dim + d]) > 1e-4 * interval[d])
+              if (!reached(std::abs(lower[d] + p[d] * interval[d] - coordinates[static_cast<std::size_t>(i) * dim + d]), 1e-4 * interval[d]))
                 throw NotFound{"row " + std::to_string(ranks.first + i) + " does not stand at a node of the lattice: its coordinate " +
                                std::to_string(d) + " is " + text_of(coordinates[static_cast<std::size_t>(i) * dim + d]) + first_row};
             node[i] = (p[2] * n[1] + p[1]) * n[0] + p[0];
@@ -336,15 +348,6 @@ namespace leopard
       return result;
     }
 
-    double diagonal_of(const CrsMatrix<double> &A, int i)
-    {
-      double diagonal = 0.;
-      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-        if (A.columns[p] == i)
-          diagonal += A.values[p];
-      return diagonal;
-    }
-
     /**
      * The diagonal that varies. @param scale of all ranks'. @throws InvalidInput, on all ranks, where an entry is zero.
      */
@@ -352,7 +355,7 @@ namespace leopard
     {
       std::vector<double> &diagonal = ranks.communication == nullptr ? found.stencil.diagonal : found.own_diagonal;
       for (const int i : found.rows)
-        diagonal.push_back(diagonal_of(A, i));
+        diagonal.push_back(entry(A, i, i));
       found.diagonal_varies = true;
       if (ranks.communication == nullptr)
         return;
@@ -379,7 +382,7 @@ namespace leopard
       found.diagonal_varies = false;
       found.deviation       = 0.;
       for (std::size_t n = 0; n < found.isolated_rows.size(); ++n)
-        found.isolated_diagonal[n] = diagonal_of(A, found.isolated_rows[n]);
+        found.isolated_diagonal[n] = entry(A, found.isolated_rows[n], found.isolated_rows[n]);
 
       const Range &center = ranges[slot_of({0, 0, 0})];
       const double scale  = std::max(std::abs(center.smallest), std::abs(center.largest));

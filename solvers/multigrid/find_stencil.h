@@ -47,7 +47,8 @@ namespace leopard
    * @param why_not if not null and nothing is found, receives the reason.
    * @param tolerance of deviation. Assembled matrices differ by rounding: by 1e-16 times the number of nodes in a
    * direction.
-   * @throws InvalidInput if A has ghosts on one rank, or not dim coordinates a row.
+   * @throws InvalidInput if A has ghosts on one rank, or not dim coordinates a row, or one of a coupled row is not
+   * finite.
    */
   std::optional<FoundStencil> find_stencil(const CrsMatrix<double>   &A,
                                            const std::vector<double> &coordinates,

@@ -3,6 +3,8 @@
 
 #include "../base/errors.h"
 #include "../base/together_by_sums.h"
+#include "../base/usable_resources.h"
+#include "../matrix/row_sums.h"
 #include "aggregation.h"
 #include "coarse_solvers.h"
 #include "level_order.h"
@@ -25,16 +27,8 @@ namespace leopard
     void check_not_singular(const CrsMatrix<double> &coarsest)
     {
       for (int i = 0; i < coarsest.n_rows; ++i)
-        {
-          double sum = 0., absolute = 0.;
-          for (int p = coarsest.row_offsets[i]; p < coarsest.row_offsets[i + 1]; ++p)
-            {
-              sum += coarsest.values[p];
-              absolute += std::abs(coarsest.values[p]);
-            }
-          if (std::abs(sum) > 1e-12 * absolute)
-            return;
-        }
+        if (kind_of_row_sum(coarsest, i) != RowSum::zero)
+          return;
       throw InvalidInput(
         "multigrid: the rows of the stencil add up to zero on the coarsest level, the problem is singular\n  expected: values beyond "
         "the grid that are zero (Dirichlet), or stored matrices");
@@ -68,7 +62,7 @@ namespace leopard
       if (!holds)
         throw InvalidInput("multigrid: " + option + " is " + found + "\n  expected: " + expected);
     };
-    require(n_threads >= 0, "n_threads", std::to_string(n_threads), "a number >= 0, where 0 stands for all of the machine's");
+    require(n_threads >= 0, "n_threads", std::to_string(n_threads), std::string("a number >= 0, ") + meaning_of_no_threads);
     const char *steps = "a number >= 0, or -1 where it is to be chosen";
     require(pre_smoothing >= -1, "pre_smoothing", std::to_string(pre_smoothing), steps);
     require(post_smoothing >= -1, "post_smoothing", std::to_string(post_smoothing), steps);

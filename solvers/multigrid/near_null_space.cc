@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "../base/norms.h"
 #include "../base/words.h"
+#include "../matrix/row_sums.h"
 #include "../matrix/rows_in_parts.h"
 
 #include <Eigen/SVD>
@@ -274,10 +275,9 @@ namespace leopard
   {
     if (A.n_rows == 0)
       return {};
-    constexpr double rounding = 1e-12;
-    const int        each     = space.first_row.size() < 2 ? 1 : space.first_row[1];
-    const int        n = A.n_rows, m  = space.n_vectors > 0 ? space.n_vectors : each;
-    Eigen::MatrixXd  B(n, m), product = Eigen::MatrixXd::Zero(n, m), absolute = product;
+    const int       each = space.first_row.size() < 2 ? 1 : space.first_row[1];
+    const int       n = A.n_rows, m  = space.n_vectors > 0 ? space.n_vectors : each;
+    Eigen::MatrixXd B(n, m), product = Eigen::MatrixXd::Zero(n, m), absolute = product;
     for (int i = 0; i < n; ++i)
       for (int k = 0; k < m; ++k)
         B(i, k) = space.n_vectors == 0 ? (i % each == k ? 1. : 0.) : space.values[static_cast<std::size_t>(i) * m + k];
@@ -294,7 +294,7 @@ namespace leopard
       {
         const double          size   = k < svd.singularValues().size() ? svd.singularValues()[k] : 0.;
         const Eigen::VectorXd motion = B * svd.matrixV().col(k);
-        if (size <= rounding * (unit * absolute).norm() && motion.norm() > dependent * B.norm())
+        if (size <= row_sum_rounding * (unit * absolute).norm() && motion.norm() > dependent * B.norm())
           result.emplace_back(motion.data(), motion.data() + n);
       }
     const int           n_found = static_cast<int>(result.size());

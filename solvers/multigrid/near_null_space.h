@@ -70,8 +70,8 @@ namespace leopard
   TentativeProlongation tentative_prolongation(const std::vector<int> &of_row, int n, const NearNullSpace &space, int n_threads = 1);
 
   /**
-   * An orthonormal basis of what is in the span of B and A maps to zero but for rounding, 1e-12 of the absolute values
-   * that are summed up: the motions of a body that nothing holds. n_rows numbers each.
+   * An orthonormal basis of what is in the span of B and A maps to zero but for rounding, row_sum_rounding of the
+   * absolute values that are summed up: the motions of a body that nothing holds. n_rows numbers each.
    */
   std::vector<std::vector<double>> free_motions(const CrsMatrix<double> &A, const NearNullSpace &space);
 

@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "../base/thread_pool.h"
 #include "../base/words.h"
+#include "../matrix/matrix_entries.h"
 #include "host_relaxation.h"
 #include "methods.h"
 #include "relaxation_engine.h"
@@ -21,15 +22,6 @@ namespace leopard
   {
     constexpr double safety        = 1.05;
     constexpr double default_ratio = 30.; ///< lambda_max / lambda_min for smoothing
-
-    template <typename Number>
-    double diagonal_of(const CrsMatrix<Number> &A, int i)
-    {
-      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-        if (A.columns[p] == i)
-          return A.values[p];
-      return 0.;
-    }
 
     constexpr long rows_a_part = 4096; ///< whose sum is one number, so that it does not depend on the threads
     long           n_parts(int n_rows)
@@ -198,7 +190,7 @@ namespace leopard
         double sum = 0.;
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
           sum += std::abs(static_cast<double>(A.values[p]));
-        bound = std::max(bound, sum / std::abs(diagonal_of(A, i)));
+        bound = std::max(bound, sum / std::abs(static_cast<double>(entry(A, i, i))));
       }
     return bound;
   }

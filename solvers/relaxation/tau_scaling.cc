@@ -8,6 +8,7 @@
 #include "../base/words.h"
 #include "../matrix/crs_matrix.h"
 #include "../matrix/eigenvalues.h"
+#include "../matrix/matrix_entries.h"
 
 #include <algorithm>
 #include <cmath>
@@ -36,15 +37,13 @@ namespace leopard
         : A(A_)
         , communication(communication_)
         , pool(shared_thread_pool(n_threads))
-        , root(A.n_rows)
+        , root(diagonal_of(A, n_threads))
         , scaled(A.n_columns, 0.)
       {
-        if (communication.max(spectrum::row_without_positive_diagonal(A) >= 0 ? 1. : 0.) != 0.)
+        if (communication.max(spectrum::row_without_positive_diagonal(A, n_threads) >= 0 ? 1. : 0.) != 0.)
           refuse("a diagonal entry of the matrix is not positive");
-        for (int i = 0; i < A.n_rows; ++i)
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            if (A.columns[p] == i)
-              root[i] = 1. / std::sqrt(A.values[p]);
+        for (double &d : root)
+          d = 1. / std::sqrt(d);
       }
 
       /** y = D^-1/2 A D^-1/2 x, of A.n_rows values each. Collective. */
@@ -70,7 +69,7 @@ namespace leopard
        */
       bool is_symmetric(unsigned int rank)
       {
-        if (communication.max(spectrum::find_asymmetry(A).found ? 1. : 0.) != 0.)
+        if (communication.max(spectrum::find_asymmetry(A, pool->size()).found ? 1. : 0.) != 0.)
           return false;
         if (!communication.has_ghosts())
           return true;

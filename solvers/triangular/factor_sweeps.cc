@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/thread_pool.h"
+#include "../base/usable_resources.h"
 #include "../block_async/host_scheduler.h"
 #include "factor_sweep_rule.h"
 
@@ -55,7 +56,7 @@ namespace leopard
       throw InvalidInput("incomplete factors: n_sweeps is " + std::to_string(n_sweeps) + "\n  expected: 1 to 100000");
     if (n_threads < 0 || n_threads > 4096)
       throw InvalidInput("incomplete factors: n_threads is " + std::to_string(n_threads) +
-                         "\n  expected: 0 to 4096, where 0 stands for all of the machine's");
+                         "\n  expected: 0 to 4096, " + meaning_of_no_threads);
   }
 
   ColumnsOfPattern::ColumnsOfPattern(const FactorPattern &pattern)

@@ -58,6 +58,7 @@ class BadInput(Program):
                 ("subsection Mesh\n set Adaptive = maybe\nend\n", ["'Mesh/Adaptive' is 'maybe'", "true or false"]),
                 ("set Mesh/Global refinements = 3\n", ["bad.prm:1:", "there is no entry 'Mesh/Global refinements'", "it stands between 'subsection Mesh' and 'end', as 'Global refinements'"]),
                 ("subsection Linear solver\n set Block size = 65537\nend\n", ["bad.prm:2:", "'Linear solver/Block size' is '65537'", "expected: an integer >= 0 and <= 65536"]),
+                ("subsection Linear solver\n set Restart = 1001\nend\n", ["bad.prm:2:", "'Linear solver/Restart' is '1001'", "expected: an integer >= 2 and <= 1000"]),
                 ("set Q = 3\n", ["bad.prm:1:", "there is no entry 'Q'; --print-parameters shows all entries"]),
                 ("subsection Mesh\n", ["bad.prm:1:", "the section 'Mesh' has no 'end'"]),
                 ("end\n", ["bad.prm:1:", "'end' without a section"]),

@@ -46,7 +46,7 @@ class SolverEntries(Program):
         for settings, says in (*((other, cannot) for other in others), (["Precision=mixed"], ["'Linear solver/Precision' is mixed"]),
                                (["Method=cg", "Precision=mixed"], ["'Linear solver/GPUs' is 2", "'Linear solver/Precision' is mixed"]),
                                (["Method=gmres", "Preconditioner=async", "Schedule=replay"], ["'Linear solver/GPUs' is 2", "replay runs on the host"]),
-                               (["Method=gmres", "Restart=1001"], ["'Linear solver/GPUs' is 2", "restart is 1001"]),
+                               (["Method=gmres", "Restart=1001"], ["'Linear solver/Restart' is '1001'"]),
                                (["Method=cg", "Backend=host"], ["'Linear solver/Backend' is host"]),
                                (["Backend=host"], ["'Linear solver/Backend' is host"]), (["Overlap=uniform"], ["overlap is given"]), (["Schedule=synchronous"], ["schedule is synchronous"]),
                                (["GPUs=65"], ["GPUs"])):

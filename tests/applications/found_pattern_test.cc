@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <applications/output/cosine_spectrum.h>
 #include <applications/output/found_pattern.h>
+#include <applications/problems/domain.h>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -27,7 +28,7 @@ namespace leopard
 
     TEST(FoundPattern, SpotsHolesAndStripesByTheirNumbers)
     {
-      EXPECT_NEAR(on_square(10., 0, 0).n_of_lattice(), 50. * std::sqrt(3.), 1e-10);
+      EXPECT_NEAR(spots_of_lattice(100., 2, 1.), 50. * std::sqrt(3.), 1e-10); // as on_square(10., ...) has them
       EXPECT_EQ(on_square(10., 90, 1).kind(), "spots");
       EXPECT_EQ(on_square(10., 1, 90).kind(), "holes");
       EXPECT_EQ(on_square(10., 10, 10).kind(), "stripes");

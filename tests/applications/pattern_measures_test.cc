@@ -356,6 +356,21 @@ namespace leopard
       EXPECT_EQ(cube(spots), 3);
     }
 
+    TEST(PatternMeasures, RoundingErrorsBesideAnotherFieldAreNoSpots)
+    {
+      // the other field is 2; ripples above rounding are followed while they grow or fade, and are no pattern
+      for (const double size : {1e-14, 1e-6})
+        {
+          const Measured<2> ripples([size](const auto &x) { return size * std::cos(2. * PI * x[0]) * std::cos(2. * PI * x[1]); }, unit_box(2, 1, 5));
+          EXPECT_EQ(ripples(spots), size > 1e-12 ? 5. : 0.);
+          EXPECT_NEAR(ripples(wave_number), size > 1e-12 ? std::sqrt(8.) * PI : 0., 1e-6);
+          EXPECT_EQ(ripples.found.is_homogeneous(), size < 1e-12);
+        }
+      const Measured<2> small([](const auto &x) { return 1. + 1e-6 * std::cos(2. * PI * x[0]); }, unit_box(2, 1, 5));
+      EXPECT_NEAR(small(wave_number), 2. * PI, 1e-6);
+      EXPECT_EQ(small.found.kind(), "none");
+    }
+
     TEST(PatternMeasures, CountsWhatWindsThroughAllRanks)
     {
       // a spiral and a ring around it are two, however the ranks share the mesh; stripes cut all ranks

@@ -514,13 +514,6 @@ namespace leopard::reaction_diffusion
     for (const int order : {1, 2, 3})
       for (const double rate : {nan, infinity})
         EXPECT_EQ((SchemeStep{Scheme::bdf3, order, 1e-3, {1e-3, 1e-3, 1e-3}}.asynchronous_bound(rate)), 0.);
-    for (const double other : {-1., 0., 1., infinity, nan})
-      {
-        EXPECT_TRUE(std::isnan(Sums::larger(nan, other)));
-        EXPECT_TRUE(std::isnan(Sums::larger(other, nan)));
-      }
-    EXPECT_EQ(Sums::larger(2., 1.), 2.);
-    EXPECT_EQ(Sums::larger(1., 2.), 2.);
   }
 
   /**

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """rules.py ROOT dependencies | floors | files | comparisons | format CLANG_FORMAT | tidy CLANG_TIDY BUILD_DIRECTORY
 
-Checks the rules of this project's sources: what may include what, on which floor it stands, how a file begins and how long it is, how convergence is tested, its format,
+Checks the rules of this project's sources: what may include what, on which floor it stands, how a file begins, how long it and its functions are, how convergence is tested, its format,
 clang-tidy.
 """
 import concurrent.futures
@@ -28,6 +28,8 @@ FOREIGN = [(re.compile(place), re.compile(foreign), why) for place, foreign, why
      "the solver library, the time loop and the studies of the papers know no deal.II, MPI or Trilinos outside dealii/ and distributed/"))]
 CUDA_CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|NVCC)")
 MAX_LINES = 600
+MAX_FUNCTION_LINES = 60  # between its braces
+LONG_FUNCTIONS = "tests/rules/long_functions.txt"  # those that were longer when this was first looked at: the list may only shrink
 COMMENT_COLUMNS = 120  # of lines that are comment only; tables may be wider
 COMMENT = re.compile(r"\s*(//|/\*|\*( |/|$))(?!\s*\|)")
 # The rooms of the house, from the ground up: a room uses those before it. What lies in a room's own folders belongs to it, unless they are rooms.
@@ -40,6 +42,10 @@ ROOMS = (
     "applications/discretization", "applications/linear_solvers", "applications/nonlinear", "applications/time_stepping", "applications/output",
     "applications/studies/papers", "applications/studies/parameters", "applications/run", "applications/studies", "applications")
 WITH_GOAL = re.compile(r" [<>]=? [^<>;=&|?]*\b\w*(goal|tolerance)\b(?!(\(\))? [<>=!]+ [01]\.)|\bgoal(\(\))? [<>]=? (?!\d)")
+# What stands above a brace in its own column and begins no function.
+NO_FUNCTION = re.compile(r"\s*(namespace|class|struct|union|enum|extern|else|do|try|catch|if|for|while|switch)\b|.*[;{}=]\s*$|\s*[#*/]")
+NAME_OF_FUNCTION = re.compile(r"TEST\w*\([^)]*\)|(?:\w+(?:<[^()]*?>)?::)*~?\w+(?=\()")
+MAX_OF_DIFFERENCE = re.compile(r"std::max(<\w+>)?\([^,()]+, std::f?abs\(.* - ")
 PLAIN_NORM = re.compile(r"(\.|->)l2_norm\(\)")
 
 
@@ -149,7 +155,45 @@ def dependencies(root):
                     yield f"{name}:{number}: a condition on CUDA outside solvers/: {line.strip()}"
 
 
+def functions(lines):
+    """The name, the number of the first line, and how many lines are between the braces, of each function whose body begins with a brace in a line of its own."""
+    indents = [len(line) - len(line.lstrip()) for line in lines]
+    for brace, line in enumerate(lines):
+        if line.strip() != "{":
+            continue
+        indent, first = indents[brace], brace - 1
+        while first >= 0 and (not lines[first].strip() or indents[first] > indent):  # further lines of the signature, initializers
+            first -= 1
+        if first < 0 or indents[first] != indent or NO_FUNCTION.match(lines[first]):
+            continue
+        signature = re.sub(r"__launch_bounds__\((?:[^()]|\([^()]*\))*\)", "", " ".join(part.strip() for part in lines[first:brace]))
+        name = NAME_OF_FUNCTION.search(signature)
+        end = next((n for n in range(brace, len(lines)) if lines[n].startswith(" " * indent + "}")), len(lines))
+        if name:
+            yield name[0], first + 1, end - brace - 1
+
+
+def long_functions(root):
+    """Functions longer than the limit; those of the list, where they have grown, and where they are no longer that long."""
+    listed = {}
+    if (root / LONG_FUNCTIONS).is_file():
+        for line in (root / LONG_FUNCTIONS).read_text().splitlines():
+            n, name, function = line.split(" ", 2)
+            listed[name, function] = int(n)
+    found = set()
+    for path, name in sources(root):
+        for function, number, n in functions(path.read_text().splitlines()):
+            if n > MAX_FUNCTION_LINES:
+                found.add((name, function))
+                at_most = listed.get((name, function), MAX_FUNCTION_LINES)
+                if n > at_most:
+                    yield f"{name}:{number}: {function} has {n} lines; at most {at_most}, it wants parts with names of their own"
+    for name, function in sorted(listed.keys() - found):
+        yield f"{LONG_FUNCTIONS}: {function} of {name} is no longer so long, or no longer there; delete its line"
+
+
 def files(root):
+    yield from long_functions(root)
     for path, name in sources(root):
         lines = path.read_text().splitlines()
         if not lines or not lines[0].startswith("// SPDX-License-Identifier: Apache-2.0"):
@@ -166,11 +210,15 @@ def files(root):
 
 
 def comparisons(root):
-    """Convergence is tested by reached(), which NaN and infinity fail; norms of HostVectors do not overflow where the vector does not."""
+    """Convergence is tested by reached(), which NaN and infinity fail; largest differences of tests keep NaN; norms of HostVectors do not overflow where the vector does not."""
     for path, name in sources(root):
-        if not name.startswith(("applications/", "solvers/")) or name == "solvers/base/norms.h":
+        if name == "solvers/base/norms.h":
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
+            if name.startswith("tests/") and MAX_OF_DIFFERENCE.search(line):
+                yield f"{name}:{number}: std::max(0., NaN) is 0, so that a test passes with NaN; larger_or_nan() of solvers/base/norms.h keeps it: {line.strip()}"
+            if not name.startswith(("applications/", "solvers/", "benchmarks/")):
+                continue
             code = re.sub(r"^\s*\*.*|//.*|/\*.*|\"[^\"]*\"|^\s*#.*", "", line)
             if WITH_GOAL.search(code):
                 yield f"{name}:{number}: compares with a goal or a tolerance; reached() of solvers/base/norms.h does it so that NaN and infinity fail: {line.strip()}"

@@ -113,6 +113,28 @@ class Rules(unittest.TestCase):
         self.assertEqual(self.violations(rules.files, "solvers/a.cc", SPDX + "int i; // " + "word " * 24 + "\n   * | " + "word " * 24 + "\n"), [])
         self.assertEqual(self.violations(rules.files, "solvers/a.cc", SPDX), [])
 
+    def test_functions_are_short(self):
+        def function(name, n):
+            return f"  int {name}(int a,\n      int b)\n  {{\n" + "    ++a;\n" * (n - 3) + "    for (;;)\n      {\n      }\n  }\n"
+
+        for n in (60, 61):
+            found = self.violations(rules.files, "solvers/a.cc", SPDX + "namespace leopard\n{\n" + function("Class<Number>::f", n) + function("g", 60) + "} // namespace leopard\n")
+            self.assertEqual(["Class<Number>::f has 61 lines; at most 60" in v for v in found], [True] * (n - 60), found)
+        for text in ("TEST_P(A, Bcd)", "A::A(int b)\n  : b(b)\n  , c(1)", "template <int n>\n__global__ void __launch_bounds__(n, f(n)) kernel(const int (&c)[3])"):
+            found = self.violations(rules.files, "solvers/a.cc", SPDX + text + "\n{\n" + "  ++a;\n" * 61 + "}\n")
+            self.assertEqual(len(found), 1, (text, found))
+            self.assertRegex(found[0], r": (TEST_P\(A, Bcd\)|A::A|kernel) has 61 lines")
+        with tempfile.TemporaryDirectory() as folder:  # the list of those that may be longer
+            root = pathlib.Path(folder)
+            for path, text in (("solvers/a.cc", SPDX + function("f", 80)), (rules.LONG_FUNCTIONS, "80 solvers/a.cc f\n")):
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text)
+            self.assertEqual(list(rules.files(root)), [])
+            for n, word in ((81, "f has 81 lines; at most 80"), (70, None), (60, "no longer so long")):
+                (root / "solvers/a.cc").write_text(SPDX + function("f", n))
+                found = list(rules.files(root))
+                self.assertEqual([word in v for v in found] if word else found, [True] if word else [], found)
+
     def test_long_comments_are_wrapped(self):
         loader = importlib.machinery.SourceFileLoader("wrap_comments", str(pathlib.Path(__file__).resolve().parents[2] / "scripts" / "wrap_comments"))
         wrap_comments = importlib.util.module_from_spec(importlib.util.spec_from_loader("wrap_comments", loader))
@@ -170,6 +192,10 @@ class Rules(unittest.TestCase):
                 ("solvers/krylov/a.cuh", "const bool done = norm < tolerance * first;"),
                 ("solvers/krylov/a.cc", "converged = std::abs(a - b) <= options.relative_tolerance * b;"),
                 ("solvers/krylov/a.cc", "return goal >= norm;"),
+                ("benchmarks/a.h", "#pragma once\nfor (; n < 100000 && r.l2_norm() > goal; ++n)"),
+                ("benchmarks/a.cc", "for (; steps < 10000 && method.residual() > goal; ++steps)"),
+                ("tests/solvers/a.cc", "difference = std::max(difference, std::abs(v[i / 16 + (i % 16)] - u[i]));"),
+                ("tests/solvers/a.cc", "difference = std::max<double>(difference, std::abs(a - b));"),
                 ("applications/time_stepping/a.cc", "const double norm = residual.l2_norm();")):
             self.assertEqual(len(self.violations(rules.comparisons, name, SPDX + line + "\n")), 1, (name, line))
         for name, line in (
@@ -178,6 +204,8 @@ class Rules(unittest.TestCase):
                 ("applications/nonlinear/a.cc", "double tolerance = 0.; ///< stop when r <= tolerance"),
                 ("applications/nonlinear/a.cc", "reduction = norm > 0. ? 0.3 * goal / norm : 0.5;"),
                 ("solvers/base/norms.h", "#pragma once\nreturn norm <= goal;"),
+                ("tests/solvers/a.cc", "largest = std::max(largest, std::abs(x));"),
+                ("tests/solvers/a.cc", "EXPECT_LT(larger_or_nan(error, std::abs(a - b)), tolerance);"),
                 ("solvers/krylov/a.cc", "const double norm = residual.l2_norm();")):
             self.assertEqual(self.violations(rules.comparisons, name, SPDX + line + "\n"), [], (name, line))
 

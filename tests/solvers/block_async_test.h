@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <solvers/base/norms.h>
 #include <solvers/block_async/block_async.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_vector.h>
@@ -62,12 +63,6 @@ namespace leopard
     for (int i = 0; i < A.n_rows; ++i)
       D[i] = std::pow(10., i % 2 == 0 ? digits : -digits);
     return scaled_by(D, A);
-  }
-
-  /** The larger number, or what is no number, which std::max() may forget. */
-  inline double larger_or_nan(double a, double b)
-  {
-    return std::isnan(a) || a > b ? a : b;
   }
 
   /** Not a number if an entry is none, infinite for vectors of different lengths. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products and aggregation on the device, against those of the host and a sequential reference.
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_array.h>
 #include <solvers/krylov/cg.h>
@@ -58,7 +59,7 @@ namespace leopard
         {
           ASSERT_TRUE(std::isfinite(found.values[p]));
           largest    = std::max<double>(largest, std::abs(expected.values[p]));
-          difference = std::max<double>(difference, std::abs(found.values[p] - expected.values[p]));
+          difference = larger_or_nan(difference, std::abs(found.values[p] - expected.values[p]));
         }
       EXPECT_LE(difference, tolerance * largest);
     }

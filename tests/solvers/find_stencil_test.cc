@@ -242,6 +242,13 @@ namespace leopard
       CrsMatrix<double> ghosts = good.matrix;
       ++ghosts.n_columns;
       EXPECT_THROW(find_stencil(ghosts, good.coordinates, 2), InvalidInput);
+      for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+        for (const std::size_t entry : {std::size_t(0), std::size_t(7), good.coordinates.size() - 1})
+          {
+            std::vector<double> bad = good.coordinates;
+            bad[entry]              = value;
+            EXPECT_THROW(find_stencil(good.matrix, bad, 2), InvalidInput) << entry << " " << value;
+          }
     }
   } // namespace
 } // namespace leopard

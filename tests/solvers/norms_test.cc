@@ -31,6 +31,18 @@ namespace leopard
       EXPECT_FALSE(reached(nan, 1.));
     }
 
+    TEST(LargerOrNan, KeepsWhatIsNoNumber)
+    {
+      const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+      for (const double other : {-1., 0., 1., infinity, nan})
+        {
+          EXPECT_TRUE(std::isnan(larger_or_nan(nan, other)));
+          EXPECT_TRUE(std::isnan(larger_or_nan(other, nan)));
+        }
+      EXPECT_EQ(larger_or_nan(2., 1.), 2.);
+      EXPECT_EQ(larger_or_nan(1., 2.), 2.);
+    }
+
     class Magnitudes : public BackendTest
     {
     protected:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../../solvers/base/norms.h"
 #include "../../solvers/matrix/generators.h"
 #include "../../solvers/multigrid/coarse_solvers.h"
 
@@ -44,7 +45,7 @@ namespace
     factors->solve(y.data(), b.data());
     double error = 0.;
     for (int i = 0; i < A.n_rows; ++i)
-      error = std::isnan(y[i]) ? y[i] : std::max(error, std::abs(y[i] - x[i]));
+      error = larger_or_nan(error, std::abs(y[i] - x[i]));
     return {factors->name(), error};
   }
 

@@ -2,6 +2,7 @@
 #include "ranks_test.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_array.h>
 #include <solvers/distributed/stencil/distributed_stencil_multigrid.h>
@@ -112,8 +113,7 @@ namespace
     EXPECT_EQ(a.size(), b.size());
     double result = 0.;
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-      if (const double difference = std::abs(a[i] - b[i]); std::isnan(difference) || difference > result)
-        result = difference;
+      result = larger_or_nan(result, std::abs(a[i] - b[i]));
     return result;
   }
 

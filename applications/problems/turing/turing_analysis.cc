@@ -507,11 +507,8 @@ namespace leopard
       k_chosen = 2. * PI / std::sqrt(shortest * longest); // that of as many spots in the plane
     if (k_chosen > 0. && !bands.empty())
       {
-        // spots on a hexagonal lattice have the distance 2 wavelengths / sqrt(3), on a body-centred cubic one sqrt(3/2)
-        // wavelengths
         wavelength = 2. * PI / k_chosen;
-        n_spots    = domain.dimension == 2 ? std::sqrt(3.) / 2. * domain.measure / std::pow(wavelength, 2)
-                                           : domain.measure / (std::sqrt(2.) * std::pow(wavelength, 3));
+        n_spots    = spots_of_lattice(domain.measure, domain.dimension, wavelength);
       }
     explain();
     pattern = reason.empty();

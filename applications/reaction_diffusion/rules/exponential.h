@@ -220,7 +220,7 @@ namespace leopard::reaction_diffusion
     const double e = error / error_scale(u, rms), change = u - old;
     sums.squares += u * u;
     sums.history += e * e;
-    sums.largest = Sums::larger(e * e, sums.largest);
+    sums.largest = larger_or_nan(e * e, sums.largest);
     sums.change += change * change;
     sums.negative += u < 0. ? 1. : 0.;
   }

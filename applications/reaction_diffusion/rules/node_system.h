@@ -144,7 +144,7 @@ namespace leopard::reaction_diffusion
           for (int d = 0; d < N; ++d)
             if (d != c)
               sum += j[c * N + d] < 0. ? -j[c * N + d] : j[c * N + d];
-          result = Sums::larger(sum, result);
+          result = larger_or_nan(sum, result);
         }
       return result * s.diffusion_factor;
     }
@@ -193,7 +193,7 @@ namespace leopard::reaction_diffusion
               const double predicted = s.predict(levels, c);
               const double e = (u[c] - predicted + (s.explicit_reaction ? r[c] : 0.)) / error_scale(u[c], s.rms), change = u[c] - levels[0][c];
               sums.history += e * e;
-              sums.largest = Sums::larger(e * e, sums.largest);
+              sums.largest = larger_or_nan(e * e, sums.largest);
               sums.change += change * change;
               sums.negative += u[c] < 0. ? 1. : 0.;
             }

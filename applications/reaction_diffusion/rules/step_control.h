@@ -55,6 +55,7 @@ namespace leopard::reaction_diffusion
     /** Whether the run is to be given up; fixed steps are what they are. */
     LEOPARD_HOST_DEVICE bool is_below_smallest() const { return options.error_controlled && !(next_step >= options.smallest_step); }
 
+    /** Of limits and factors: b where one of both is no number. larger_or_nan() is for what fields decide. */
     static LEOPARD_HOST_DEVICE double larger(double a, double b) { return a > b ? a : b; }
     static LEOPARD_HOST_DEVICE double smaller(double a, double b) { return a < b ? a : b; }
 
@@ -109,7 +110,7 @@ namespace leopard::reaction_diffusion
         return 0.;
       const double tolerance = options.error_tolerance, of_one = larger(tolerance, smaller(30. * tolerance, 0.03));
       const double mean = std::sqrt(mean_square) / tolerance, largest = std::sqrt(largest_square) / of_one;
-      return scheme_step().error_factor() * Sums::larger(largest, mean); // not a number if one is none
+      return scheme_step().error_factor() * larger_or_nan(largest, mean); // not a number if one is none
     }
 
     /** Whether the error lets the step be accepted. @param estimate of the local error against the tolerance. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/base/host_device.h>
+#include <solvers/base/norms.h>
 
 namespace leopard::reaction_diffusion
 {
@@ -51,10 +51,7 @@ namespace leopard::reaction_diffusion
     }
 
     /** Entry q of the sums over two sets of nodes, from those of each. */
-    static LEOPARD_HOST_DEVICE double merge(int q, double a, double b) { return q < n - 2 ? a + b : larger(a, b); }
-
-    /** Not a number if one of them is none. */
-    static LEOPARD_HOST_DEVICE double larger(double a, double b) { return a > b || a != a ? a : b; }
+    static LEOPARD_HOST_DEVICE double merge(int q, double a, double b) { return q < n - 2 ? a + b : larger_or_nan(a, b); }
 
     /** Whether these are sums over fields that can be trusted: all squares in the range of double. */
     LEOPARD_HOST_DEVICE bool are_finite() const { return residual < 1e300 && squares < 1e300 && history < 1e300; }

@@ -4,6 +4,7 @@
 #include "sample_statistics.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/matrix/matrix_entries.h>
 
 #include <algorithm>
 #include <cmath>
@@ -56,9 +57,7 @@ namespace leopard::studies
   {
     std::vector<double> result = b;
     for (const int i : rows)
-      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-        if (A.columns[p] == i)
-          result[i] = A.values[p] * x[i];
+      result[i] = entry(A, i, i) * x[i];
     return result;
   }
 

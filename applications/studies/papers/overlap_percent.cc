@@ -7,6 +7,7 @@
 
 #include <solvers/base/norms.h>
 #include <solvers/matrix/incomplete_factors.h>
+#include <solvers/matrix/matrix_entries.h>
 
 #include <algorithm>
 #include <cmath>
@@ -21,12 +22,8 @@ namespace leopard::studies
     /** Up to rounding, with a positive diagonal: IC(0) is for these. */
     bool is_symmetric(const CrsMatrix<double> &A)
     {
-      const CrsMatrix<double> T = transpose(A), sorted = transpose(T);
-      std::vector<double>     diagonal(A.n_rows, 0.);
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = sorted.row_offsets[i]; p < sorted.row_offsets[i + 1]; ++p)
-          if (sorted.columns[p] == i)
-            diagonal[i] = sorted.values[p];
+      const CrsMatrix<double>   T = transpose(A), sorted = transpose(T);
+      const std::vector<double> diagonal = diagonal_of(A);
       if (T.columns != sorted.columns || T.row_offsets != sorted.row_offsets ||
           !std::all_of(diagonal.begin(), diagonal.end(), [](double d) { return d > 0.; }))
         return false;

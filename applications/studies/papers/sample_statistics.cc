@@ -50,11 +50,6 @@ namespace leopard::studies
     return samples[below] + (position - static_cast<double>(below)) * (samples[above] - samples[below]);
   }
 
-  double larger_or_nan(double a, double b)
-  {
-    return std::isnan(a) || a > b ? a : b;
-  }
-
   Line fit_line(const std::vector<double> &x, const std::vector<double> &y)
   {
     const double n      = static_cast<double>(x.size());

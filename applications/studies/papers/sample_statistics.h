@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <solvers/base/norms.h>
+
 #include <vector>
 
 namespace leopard::studies
@@ -33,9 +35,6 @@ namespace leopard::studies
    * 1996, type 7): 0.25, 0.5, 0.75 are the quartiles. @throws InvalidInput without samples.
    */
   double quantile(std::vector<double> samples, double p);
-
-  /** The larger number; not a number if one of them is none, where std::max() may forget it. */
-  double larger_or_nan(double a, double b);
 
   /** Least squares y = intercept + slope x. */
   struct Line

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../base/thread_pool.h"
+#include "crs_matrix.h"
+
+#include <vector>
+
+namespace leopard
+{
+  /** a_ij; zero where it is not stored. Looks through row i. */
+  template <typename Number>
+  Number entry(const CrsMatrix<Number> &A, int i, int j)
+  {
+    for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+      if (A.columns[p] == j)
+        return A.values[p];
+    return Number();
+  }
+
+  /** a_ii of all rows, host memory. @param n_threads 0: as many as this process may use. */
+  template <typename Number>
+  std::vector<Number> diagonal_of(const CrsMatrix<Number> &A, int n_threads = 1)
+  {
+    std::vector<Number> diagonal(A.n_rows);
+    parallel_for(
+      A.n_rows,
+      4096,
+      [&](long begin, long end) {
+        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+          diagonal[i] = entry(A, i, i);
+      },
+      n_threads);
+    return diagonal;
+  }
+} // namespace leopard
