@@ -106,7 +106,7 @@ namespace leopard::command_line
         }
       cg_factors.has_factors_to_come = has_small && traits.is_like_diffusion();
       result.push_back(cg_factors);
-      if (has_direct && traits.is_like_diffusion()) // waves of low frequency: the coarse levels suit, CG does not
+      if (traits.is_like_diffusion()) // waves of low frequency: the coarse levels suit, CG does not
         result.push_back({"gmres", "multigrid", "for matrices that are not definite, too", 60});
       add_direct(result, traits, has_direct, {"gmres", "jacobi", unpromised});
       return result;
