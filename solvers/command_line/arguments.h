@@ -65,6 +65,8 @@ namespace leopard::command_line
     std::shared_ptr<const Stencil<double>> found_stencil;           ///< that the matrix is, if that is known
     double largest_shift = std::numeric_limits<double>::infinity(); ///< of the diagonal, with which incomplete factors are still tried
 
+    double most_complexity = 0.; ///< AggregationOptions::most_complexity
+
     /**
      * What near_null_space holds, for the matrix that is solved with: AggregationOptions::near_null_space. Null: none.
      */

@@ -17,6 +17,12 @@ namespace leopard::command_line
 {
   namespace
   {
+    /** By aggregation. */
+    bool has_levels(const Attempt &attempt)
+    {
+      return attempt.stencil == nullptr && (attempt.method == "multigrid" || attempt.preconditioner == "multigrid");
+    }
+
     Attempt direct(const std::string &why)
     {
       return {"direct", "none", why};
@@ -43,6 +49,7 @@ namespace leopard::command_line
       return cholesky_operations(both);
     }
 
+    constexpr double  most_complexity = 5.; ///< above which anything else is faster than cycles
     constexpr double  few_operations = 300.; ///< factors of less take no longer than some tens of iterations
     constexpr double  largest_shift  = 0.01; ///< where incomplete factors need more they are far from the matrix
     constexpr double  of_iteration   = 3.;   // of cholesky_operations(): iterations in vain take twice the time of the factors at most
@@ -148,16 +155,18 @@ namespace leopard::command_line
       if (traits.is_like_diffusion())
         {
           result                      = traits.is_symmetric ? std::vector<Attempt>{multigrid} : with_smoothers_of_others(multigrid, arguments);
-          factors.has_factors_to_come = has_small;
+          factors.has_factors_to_come = has_small && !traits.is_triangular;
         }
-      else if (const double work = has_small ? factor_operations(A) : 2. * cheap_cholesky; work <= few_operations)
+      else if (const double work = has_small && !traits.is_triangular ? factor_operations(A) : 2. * cheap_cholesky; work <= few_operations)
         {
           factors.is_for_singular = true;
           return {direct(what + ", and its factors take less time than some tens of iterations"), factors};
         }
       else if (work <= cheap_cholesky)
         factors.largest_shift = largest_shift;
-      result.insert(traits.is_like_mesh ? result.end() : result.begin(), factors);
+      if (traits.is_triangular)
+        factors.why = "triangular: its incomplete factors are exact";
+      result.insert(traits.is_like_mesh && !traits.is_triangular ? result.end() : result.begin(), factors);
       if (!has_direct)
         result.back().max_iterations = 0;
       else
@@ -220,6 +229,8 @@ namespace leopard::command_line
             attempt = {arguments.method_name, "none", "the diagonal has zeros"};
           else if (arguments.has_nodes())
             attempt.why = "its nodes are given, by " + text_of_nodes(arguments);
+          else if (traits.is_triangular)
+            attempt = {arguments.method_name, "ilu", "triangular: its incomplete factors are exact"};
           else if (!traits.is_like_diffusion())
             attempt = {arguments.method_name, arguments.method_name == "cg" ? "ic" : "ilu", "entries unlike those of diffusion"};
           return {attempt};
@@ -257,6 +268,10 @@ namespace leopard::command_line
         if (!traits.is_symmetric && !may_use_gpu(arguments) && with_attempt(arguments, attempt).has_multigrid())
           attempt.smoother = smoother_of_others;
       }
+    // coarse levels of graphs fill up; others follow, but for the last
+    for (std::size_t i = 0; i + 1 < result.size() && arguments.method_name == "automatic" && !arguments.has_nodes(); ++i)
+      if (has_levels(result[i]))
+        result[i].most_complexity = most_complexity;
     return result;
   }
 
@@ -287,6 +302,12 @@ namespace leopard::command_line
     return result;
   }
 
+  bool leave_out_levels(std::vector<Attempt> &attempts, std::size_t i)
+  {
+    attempts.erase(std::remove_if(attempts.begin() + static_cast<long>(i) + 1, attempts.end(), has_levels), attempts.end());
+    return i + 1 == attempts.size();
+  }
+
   bool leave_out_exact_solves(std::vector<Attempt> &attempts, std::size_t i)
   {
     if (i + 1 < attempts.size() && attempts[i + 1].is_exact_next)
@@ -302,6 +323,7 @@ namespace leopard::command_line
     result.preconditioner = attempt.preconditioner;
     result.found_stencil  = attempt.stencil;
     result.largest_shift  = attempt.largest_shift;
+    result.most_complexity = attempt.most_complexity;
     if (!attempt.smoother.empty() && !arguments.has("--smoother"))
       result.smoother = attempt.smoother;
     if (attempt.triangular)

@@ -27,6 +27,7 @@ namespace leopard::command_line
     bool                                   is_for_singular     = false; ///< where factors have shown that the matrix is
     std::string                            smoother            = "";    ///< of multigrid; empty: what the arguments say
     bool                                   is_patient          = false; ///< see patient()
+    double                                 most_complexity     = 0.;    ///< of multigrid by aggregation, see Arguments
     std::optional<TriangularChoice>        triangular          = {};    ///< of ic and ilu, where it is chosen; else what the arguments say
     bool                                   is_exact_next       = false; ///< the one before with exact triangular solves
   };
@@ -57,6 +58,9 @@ namespace leopard::command_line
    * @return whether attempt i was the last one, then.
    */
   bool leave_out_exact_solves(std::vector<Attempt> &attempts, std::size_t i);
+
+  /** After attempt i, whose levels filled up: takes out those with such levels. @return whether it was the last, then. */
+  bool leave_out_levels(std::vector<Attempt> &attempts, std::size_t i);
 
   /** The arguments as if the attempt had been asked for. */
   Arguments with_attempt(const Arguments &arguments, const Attempt &attempt);

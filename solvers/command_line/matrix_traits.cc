@@ -33,10 +33,16 @@ namespace leopard::command_line
       double off_diagonal = 0., of_wrong_sign = 0., smallest = std::numeric_limits<double>::infinity(), largest = 0.;
       double sum = 0., absolute_sum = 0.; // of all entries
       bool   positive = true, whole = true, dominant = true, singular = true, singular_in_single = true, coupled = false;
+      bool   above = false, below = false; // the diagonal
 
       void add_row(const CrsMatrix<double> &A, int i, double diagonal)
       {
         const double size = std::abs(diagonal);
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          {
+            above = above || (A.columns[p] > i && A.values[p] != 0.);
+            below = below || (A.columns[p] < i && A.values[p] != 0.);
+          }
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1] && size > 0.; ++p)
           if (A.columns[p] != i)
             {
@@ -73,6 +79,8 @@ namespace leopard::command_line
         singular           = singular && other.singular;
         singular_in_single = singular_in_single && other.singular_in_single;
         coupled            = coupled || other.coupled;
+        above              = above || other.above;
+        below              = below || other.below;
       }
     };
 
@@ -96,6 +104,7 @@ namespace leopard::command_line
       traits.has_positive_diagonal = look.positive;
       traits.has_whole_diagonal    = look.whole;
       traits.is_dominant           = look.whole && look.dominant;
+      traits.is_triangular         = !traits.is_symmetric && look.whole && !(look.above && look.below);
       traits.why_indefinite =
         traits.is_symmetric && look.positive && look.sum < -1e-12 * look.absolute_sum ? "the sum of its entries is below zero" : "";
       traits.is_singular           = look.singular && look.coupled;
@@ -175,11 +184,11 @@ namespace leopard::command_line
     }
 
     /**
-     * Whether within four edges of some rows there are not many more others than within two: 3 times as many in two
-     * dimensions, 5 or 6 in three, tens in random graphs, whose coarse levels fill up, and where iterations reach all
-     * of the matrix soon.
+     * Whether within four edges of some rows, along the rows of A, there are not many more others than within two: 3
+     * times as many in two dimensions, 5 or 6 in three, tens in random graphs, whose coarse levels fill up, and where
+     * iterations reach all of the matrix soon.
      */
-    bool grows_like_a_mesh(const CrsMatrix<double> &A)
+    bool rows_grow_like_a_mesh(const CrsMatrix<double> &A)
     {
       constexpr int    n_samples = 16;
       constexpr double most      = 10.;
@@ -206,6 +215,12 @@ namespace leopard::command_line
           far += front.size();
         }
       return static_cast<double>(far) <= most * static_cast<double>(near);
+    }
+
+    /** Along the columns, too, where A is not symmetric: a graph may spread in one direction of its edges only. */
+    bool grows_like_a_mesh(const CrsMatrix<double> &A, bool is_symmetric)
+    {
+      return rows_grow_like_a_mesh(A) && (is_symmetric || rows_grow_like_a_mesh(transpose(A)));
     }
 
     /**
@@ -242,7 +257,7 @@ namespace leopard::command_line
     if (is_symmetric && traits.has_positive_diagonal && traits.is_like_diffusion())
       if (auto stencil = stencil_in_disguise(A); stencil && suits_multigrid(*stencil))
         traits.stencil = std::make_shared<const Stencil<double>>(std::move(*stencil));
-    traits.is_like_mesh = traits.stencil != nullptr || !traits.is_like_diffusion() || grows_like_a_mesh(A);
+    traits.is_like_mesh = traits.stencil != nullptr || !traits.is_like_diffusion() || grows_like_a_mesh(A, is_symmetric);
     return traits;
   }
 

@@ -10,6 +10,7 @@
 #include "../matrix/analysis.h"
 #include "../matrix/eigenvalues.h"
 #include "../matrix/matrix_entries.h"
+#include "../multigrid/aggregation.h"
 #include "advice.h"
 #include "automatic.h"
 #include "conclusion.h"
@@ -447,7 +448,9 @@ namespace leopard::command_line
                 dynamic_cast<const InvalidInput *>(&problem) != nullptr || dynamic_cast<const ConvergenceFailure *>(&problem) != nullptr;
               if (is_of_matrix)
                 is_last = leave_out_exact_solves(attempts, i); // it is the factors that are not to be had
-              if (is_of_matrix && chose_single)
+              if (dynamic_cast<const LevelsFillUp *>(&problem) != nullptr)
+                is_last = leave_out_levels(attempts, i);
+              else if (is_of_matrix && chose_single)
                 try_in_double_next();
               if (is_of_matrix && attempts[i].is_for_singular && !singular.empty())
                 throw InvalidInput(singular);

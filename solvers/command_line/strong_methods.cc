@@ -242,7 +242,10 @@ namespace leopard::command_line
       aggregation.block_unknowns = a.block_unknowns;
       if (a.near_null_space_vectors != nullptr)
         aggregation.near_null_space = *a.near_null_space_vectors;
+      aggregation.most_complexity = a.most_complexity;
       say_memory("levels while they are made", bytes_of_aggregation(A), backend, "--preconditioner async or ic, which have no levels", log);
+      if (a.most_complexity > 0.)
+        log("", "at most " + short_text(bytes_of_aggregation(A, a.most_complexity) / 1e9, 2) + " GB, as levels that fill up are given up");
       auto        multigrid = std::make_unique<Multigrid<Number>>(A, aggregation, multigrid_options(a, backend, false));
       std::string rows;
       for (int level = multigrid->n_levels() - 1; level >= 0; --level)
@@ -306,6 +309,10 @@ namespace leopard::command_line
         try
           {
             return make_mixed_multigrid(A, stencil, a, backend, log);
+          }
+        catch (const LevelsFillUp &)
+          {
+            throw; // as they do in double precision
           }
         catch (const InvalidInput &reason)
           {

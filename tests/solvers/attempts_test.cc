@@ -69,6 +69,24 @@ namespace leopard::command_line
           EXPECT_EQ(found[1].rfind("gmres preconditioned by ilu", 0), 0U) << backend;
         }
     }
+
+    // fails if levels that fill up are made to the end, or if nothing follows them
+    TEST(Attempts, OnLevelsThatFillUpAreFollowedByOthers)
+    {
+      Arguments arguments;
+      arguments.backend             = "host";
+      std::vector<Attempt> attempts = attempts_for(any_matrix(), traits_of_waves(true), arguments);
+      EXPECT_GT(attempts[0].most_complexity, 1.);
+      EXPECT_GT(with_attempt(arguments, attempts[0]).most_complexity, 1.);
+      EXPECT_FALSE(leave_out_levels(attempts, 0));
+      ASSERT_EQ(attempts.size(), 3U); // not GMRES with the same levels
+      EXPECT_EQ(text_of(attempts[1]), "cg preconditioned by ic");
+      EXPECT_EQ(text_of(attempts[2]), "direct");
+      arguments.method_name    = "cg";
+      arguments.preconditioner = "multigrid";
+      EXPECT_EQ(attempts_for(any_matrix(), traits_of_waves(true), arguments)[0].most_complexity, 0.); // as asked for
+    }
+
     Arguments arguments_of(const std::string &backend, const std::string &method = "automatic", const std::string &preconditioner = "automatic")
     {
       Arguments arguments;
