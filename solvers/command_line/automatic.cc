@@ -60,7 +60,7 @@ namespace leopard::command_line
     {
       if (has_direct)
         attempts.push_back(direct("exact but for rounding"));
-      if (!has_direct || traits.n_rows > most_rows_of_direct)
+      if (!has_direct || traits.n_rows > most_rows_of_direct || traits.has_hopeless_factors())
         attempts.push_back(last);
     }
 
@@ -81,7 +81,7 @@ namespace leopard::command_line
       if (!traits.why_indefinite.empty())
         return of_indefinite(A, traits, has_direct);
       std::vector<Attempt> result;
-      const bool           has_small = has_direct && traits.n_rows <= most_rows_of_direct;
+      const bool           has_small = has_direct && traits.n_rows <= most_rows_of_direct && !traits.has_hopeless_factors();
       if (traits.stencil != nullptr)
         result.push_back({"multigrid", "none", "a symmetric stencil with positive diagonal", 60, traits.stencil});
       if (traits.is_like_diffusion() && !traits.is_like_mesh)
@@ -148,7 +148,7 @@ namespace leopard::command_line
     {
       std::vector<Attempt> result;
       const std::string    what      = traits.is_symmetric ? "symmetric, the diagonal is not positive" : "not symmetric";
-      const bool           has_small = has_direct && traits.n_rows <= most_rows_of_direct;
+      const bool           has_small = has_direct && traits.n_rows <= most_rows_of_direct && !traits.has_hopeless_factors();
       const int            patience  = has_small ? 60 : 200; // coarse levels that suit a matrix need some tens of iterations
       const Attempt        multigrid = {"gmres", "multigrid", what + ", entries like those of diffusion", patience};
       Attempt              factors   = {"gmres", "ilu", what, 300};
@@ -265,6 +265,7 @@ namespace leopard::command_line
         // rows that sum to zero are known as such; nearly zero they are lost to rounding
         attempt.in_double = (traits.is_singular_in_single && !traits.is_singular) || !reached(traits.diagonal_range, digits_of_single) ||
                             arguments.backend == "reference";
+        attempt.has_dear_factors = traits.has_hopeless_factors();
         if (!traits.is_symmetric && !may_use_gpu(arguments) && with_attempt(arguments, attempt).has_multigrid())
           attempt.smoother = smoother_of_others;
       }
@@ -275,9 +276,10 @@ namespace leopard::command_line
     return result;
   }
 
-  Attempt at_its_turn(Attempt attempt, const CrsMatrix<double> &A)
+  Attempt at_its_turn(Attempt attempt, const CrsMatrix<double> &A, double seconds_left)
   {
-    if (attempt.has_factors_to_come)
+    constexpr double of_entry = 2e-6; // seconds of the analysis, which nothing interrupts, at most
+    if (attempt.has_factors_to_come && seconds_left > of_entry * A.n_entries())
       if (const double work = factor_operations(A); work <= cheap_cholesky)
         {
           const double each      = attempt.preconditioner == "ilu" ? 1. : of_iteration; // LU takes longer than Cholesky
@@ -293,7 +295,7 @@ namespace leopard::command_line
     constexpr double falls = 0.1;
     constexpr int    times = 10;
     if (attempt.is_patient || attempt.max_iterations == 0 || !reached(reached_so_far, falls) || next.method != "direct" ||
-        factor_operations(A) <= cheap_cholesky)
+        (!attempt.has_dear_factors && factor_operations(A) <= cheap_cholesky))
       return {};
     Attempt result = attempt;
     result.max_iterations *= times;
@@ -324,6 +326,7 @@ namespace leopard::command_line
     result.found_stencil  = attempt.stencil;
     result.largest_shift  = attempt.largest_shift;
     result.most_complexity = attempt.most_complexity;
+    result.has_dear_factors = attempt.has_dear_factors;
     if (!attempt.smoother.empty() && !arguments.has("--smoother"))
       result.smoother = attempt.smoother;
     if (attempt.triangular)

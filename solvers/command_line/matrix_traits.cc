@@ -217,10 +217,46 @@ namespace leopard::command_line
       return static_cast<double>(far) <= most * static_cast<double>(near);
     }
 
-    /** Along the columns, too, where A is not symmetric: a graph may spread in one direction of its edges only. */
-    bool grows_like_a_mesh(const CrsMatrix<double> &A, bool is_symmetric)
+    /** MatrixTraits::n_core. @param T A^T, whose pattern may be another. */
+    int rows_of_core(const CrsMatrix<double> &A, const CrsMatrix<double> &T)
     {
-      return rows_grow_like_a_mesh(A) && (is_symmetric || rows_grow_like_a_mesh(transpose(A)));
+      std::vector<int> n_neighbours(A.n_rows, 0), left; // an entry of both counts once, or twice and keeps its row
+      const auto       for_neighbours = [&](int i, const auto &f) {
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] != i)
+            f(A.columns[p]);
+        for (int p = T.row_offsets[i]; p < T.row_offsets[i + 1] && &T != &A; ++p)
+          if (const int j = T.columns[p];
+              j != i && !std::binary_search(A.columns.begin() + A.row_offsets[i], A.columns.begin() + A.row_offsets[i + 1], j))
+            f(j);
+      };
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          for_neighbours(i, [&](int /*j*/) { ++n_neighbours[i]; });
+          if (n_neighbours[i] <= 1)
+            left.push_back(i);
+        }
+      int n = A.n_rows;
+      for (std::size_t k = 0; k < left.size(); ++k, --n)
+        for_neighbours(left[k], [&](int j) {
+          if (--n_neighbours[j] == 1)
+            left.push_back(j);
+        });
+      return n;
+    }
+
+    /** Along the columns, too, where A is not symmetric: a graph may spread in one direction of its edges only. */
+    void look_how_it_spreads(const CrsMatrix<double> &A, MatrixTraits &traits)
+    {
+      CrsMatrix<double> transposed;
+      traits.is_like_mesh = rows_grow_like_a_mesh(A);
+      if (!traits.is_symmetric)
+        {
+          transposed          = transpose(A);
+          traits.is_like_mesh = traits.is_like_mesh && rows_grow_like_a_mesh(transposed);
+        }
+      if (!traits.is_like_mesh)
+        traits.n_core = rows_of_core(A, traits.is_symmetric ? A : transposed);
     }
 
     /**
@@ -257,7 +293,8 @@ namespace leopard::command_line
     if (is_symmetric && traits.has_positive_diagonal && traits.is_like_diffusion())
       if (auto stencil = stencil_in_disguise(A); stencil && suits_multigrid(*stencil))
         traits.stencil = std::make_shared<const Stencil<double>>(std::move(*stencil));
-    traits.is_like_mesh = traits.stencil != nullptr || !traits.is_like_diffusion() || grows_like_a_mesh(A, is_symmetric);
+    if (traits.stencil == nullptr && !traits.is_triangular)
+      look_how_it_spreads(A, traits);
     return traits;
   }
 

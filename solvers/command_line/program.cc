@@ -88,7 +88,7 @@ namespace leopard::command_line
       for (std::size_t k = 0; k < attempts.size(); ++k)
         {
           const double before      = stopwatch.seconds(); // of methods in vain
-          Arguments    now         = with_attempt(arguments, at_its_turn(attempts[k], A));
+          Arguments    now         = with_attempt(arguments, at_its_turn(attempts[k], A, trial_seconds - before));
           now.criteria.max_seconds = trial_seconds - before;
           if (!(now.criteria.max_seconds > 0.) || (k > 0 && now.method_name == "direct"))
             return "more than " + duration(before) + ", the time of what fails (" + in_vain + "); that of " + text_of(attempts[k]) + " is not told";
@@ -376,7 +376,8 @@ namespace leopard::command_line
       for (std::size_t i = 0;; ++i)
         {
           const Stopwatch of_this;
-          Arguments       now               = with_attempt(arguments, at_its_turn(attempts[i], A));
+          const double    rest              = arguments.criteria.max_seconds > 0. ? seconds_left() : std::numeric_limits<double>::infinity();
+          Arguments       now               = with_attempt(arguments, at_its_turn(attempts[i], A, rest));
           const bool      is_free_multigrid = arguments.precision == Precision::automatic && now.method_name == "multigrid";
           const bool      is_free_krylov    = now.is_krylov() && (now.is_automatic || arguments.precision != Precision::mixed);
           const bool      chose_single =

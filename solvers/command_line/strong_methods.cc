@@ -96,10 +96,10 @@ namespace leopard::command_line
     class DirectMethod : public Solver
     {
     public:
-      DirectMethod(const CrsMatrix<double> &A_, const Log &log)
+      DirectMethod(const CrsMatrix<double> &A_, bool has_dear_factors, const Log &log)
         : A(A_)
       {
-        if (A.n_rows > most_rows_of_direct)
+        if (A.n_rows > most_rows_of_direct || has_dear_factors)
           check_cost(log);
         try
           {
@@ -568,11 +568,14 @@ namespace leopard::command_line
   {
     if (a.method_name == "direct")
       {
+        if (a.criteria.max_seconds > 0. && a.has_dear_factors)
+          throw InvalidInput("direct: the graph spreads faster than a mesh, so that factors take long, and --max-seconds does not interrupt them"
+                             "\n  expected: no limit of time");
         if (a.criteria.max_seconds > 0.)
           log("direct",
               "factors of " + std::to_string(A.n_rows) + " rows with " + std::to_string(A.n_entries()) +
                 " entries: --max-seconds does not interrupt them");
-        return std::make_unique<DirectMethod>(A, log);
+        return std::make_unique<DirectMethod>(A, a.has_dear_factors, log);
       }
     if (a.method_name == "multigrid")
       return make_multigrid_method(A, a, backend, log);
