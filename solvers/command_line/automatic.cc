@@ -64,6 +64,13 @@ namespace leopard::command_line
         attempts.push_back(last);
     }
 
+    /** Of b in the range: as many as the smallest eigenvalue that is not zero may take, in some ten seconds at most. */
+    int iterations_of_singular(const CrsMatrix<double> &A)
+    {
+      constexpr double least = 1e4, a_row = 20., entries = 1e10;
+      return static_cast<int>(std::max(least, std::min(a_row * A.n_rows, entries / std::max(1, A.n_entries()))));
+    }
+
     std::vector<Attempt> of_indefinite(const CrsMatrix<double> &A, const MatrixTraits &traits, bool has_direct)
     {
       const std::string    what = "symmetric and not definite, as " + traits.why_indefinite;
@@ -104,7 +111,7 @@ namespace leopard::command_line
         {
           if (work <= few_operations)
             {
-              Attempt of_singular         = {"cg", "jacobi", "semidefinite, if b is in the range of the matrix", 1000};
+              Attempt of_singular         = {"cg", "jacobi", "semidefinite, if b is in the range of the matrix", iterations_of_singular(A)};
               of_singular.is_for_singular = true;
               return {direct("symmetric with positive diagonal, and its factors take less time than some tens of iterations"), of_singular};
             }
@@ -173,7 +180,7 @@ namespace leopard::command_line
         add_direct(result, traits, has_direct, {"gmres", "ilu", what + "; convergence is not promised"});
       if (result.back().method == "direct") // which ends where the matrix is singular
         {
-          Attempt of_singular         = {"gmres", "ilu", what + ", if b is in the range of the matrix", 1000};
+          Attempt of_singular         = {"gmres", "ilu", what + ", if b is in the range of the matrix", iterations_of_singular(A)};
           of_singular.is_for_singular = true;
           result.push_back(of_singular);
         }

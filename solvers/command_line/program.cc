@@ -146,13 +146,22 @@ namespace leopard::command_line
     }
 
     /**
-     * What is done to a system before methods are chosen. @throws InvalidInput where that shows that it has no
-     * solution.
+     * What is done to a system before methods are chosen. @param b_is_product see complete_zero_rows(). @throws
+     * InvalidInput where that shows that it has no solution.
      */
-    void prepare(CrsMatrix<double> &A, std::vector<double> &b, bool is_symmetric)
+    void prepare(CrsMatrix<double> &A, std::vector<double> &b, bool is_symmetric, bool b_is_product)
     {
-      if (const int n = complete_zero_rows(A, b); n > 0)
-        log_line("zero rows", std::to_string(n) + " rows and columns are zero, and so is b there: x = 0 is taken in these");
+      const ZeroRows zero = complete_zero_rows(A, b, b_is_product);
+      if (zero.n > zero.n_alone)
+        log_line("zero rows", std::to_string(zero.n - zero.n_alone) + " rows and columns are zero, and so is b there: x = 0 is taken in these");
+      if (zero.n_alone > 0)
+        log_line("zero rows",
+                 std::to_string(zero.n_alone) + " rows are zero, and so is b there, and their columns are not: the matrix is singular, and of its " +
+                   "solutions one with x = 0 in these is looked for" + (b_is_product ? "; b = A x for such an x" : ""));
+      if (zero.first_column >= 0)
+        log_line("zero rows",
+                 "column " + std::to_string(zero.first_column + 1) +
+                   " is empty or zero, and its row is not: the matrix is singular, and there is a solution for some right-hand sides only");
       negate_if_negative(A, b, is_symmetric);
     }
 
@@ -181,7 +190,7 @@ namespace leopard::command_line
     {
       arguments.method_name = "automatic";
       std::vector<double> b(A.n_rows, 0.);
-      prepare(A, b, is_symmetric);
+      prepare(A, b, is_symmetric, false);
       MatrixTraits traits = look_at(A, is_symmetric);
       Plan         plan;
       if (ScaledSystem system = equilibrated(arguments, A, b, traits); system.is_scaled())
@@ -358,6 +367,12 @@ namespace leopard::command_line
           log_line("GPUs", why);
     }
 
+    /** Of a matrix that factors have called singular, after what was tried for it then. */
+    std::string why_singular_failed(const std::string &singular, const std::string &what_was_tried)
+    {
+      return first_line(singular) + "; " + what_was_tried + "\n  expected: a regular matrix, or a right-hand side in its range";
+    }
+
     /** One method after the other, as far as needed. */
     int solve_by_attempts(const Arguments           &arguments,
                           const CrsMatrix<double>   &A,
@@ -418,8 +433,16 @@ namespace leopard::command_line
               if (attempts[i].is_for_singular && !singular.empty())
                 {
                   const bool has_converged = found.result.status == SolveStatus::converged;
-                  if (!has_converged && !(i + 1 < attempts.size() && attempts[i + 1].is_exact_next))
-                    throw InvalidInput(singular);
+                  const bool has_ended     = found.result.status == SolveStatus::iteration_limit || found.result.status == SolveStatus::time_limit;
+                  const bool is_next       = i + 1 < attempts.size() && attempts[i + 1].is_exact_next;
+                  if (!has_converged && !is_next && !has_ended)
+                    throw InvalidInput(why_singular_failed(singular,
+                                                           text_of(attempts[i]) + " ends at the relative residual " +
+                                                             short_text(found.quality.relative(), 3)));
+                  if (has_ended && is_last)
+                    log_line("singular",
+                             "the matrix is singular, and " + text_of(attempts[i]) + " has not found out whether b is in its range" +
+                               "\n            to do: where the residual still falls, a larger --max-iterations or --max-seconds");
                   if (has_converged)
                     log_line("singular", "the matrix is singular: x is determined up to its null space");
                 }
@@ -454,7 +477,7 @@ namespace leopard::command_line
               else if (is_of_matrix && chose_single)
                 try_in_double_next();
               if (is_of_matrix && attempts[i].is_for_singular && !singular.empty())
-                throw InvalidInput(singular);
+                throw InvalidInput(why_singular_failed(singular, text_of(attempts[i]) + ": " + first_line(as_in_file(problem.what()))));
               if (!is_of_matrix || (is_last && !best))
                 throw;
               if (now.method_name == "direct")
@@ -482,7 +505,10 @@ namespace leopard::command_line
         }
       if (arguments.method_name == "cg" && !is_symmetric)
         log_line("warning", "the matrix is not symmetric, as CG needs it: iterations may be in vain\n            to do: --method gmres or automatic");
-      prepare(A, b, is_symmetric);
+      prepare(A, b, is_symmetric, arguments.rhs.empty());
+      if (arguments.method_name == "multigrid" ||
+          (arguments.is_krylov() && arguments.preconditioner != "none" && arguments.preconditioner != "automatic"))
+        check_diagonal(A, arguments.matrix);
       check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, !arguments.rhs.empty());
       MatrixTraits       traits = look_at(A, is_symmetric);
       const bool         scales = arguments.method_name == "automatic" || (arguments.precision == Precision::mixed && !is_symmetric);
@@ -512,11 +538,9 @@ namespace leopard::command_line
     log_line("leopard-solve", std::string(" ") + version() + " (" + git_commit() + ")");
     if (!arguments.asks_for_async.empty())
       log_line("chosen", "--method async, as " + arguments.asks_for_async + " is given, which only relaxations know");
-    const bool divides_not = arguments.method_name == "automatic" || arguments.method_name == "direct" ||
-                             (arguments.is_krylov() && (arguments.preconditioner == "none" || arguments.preconditioner == "automatic"));
-    const bool may_have_zeros = arguments.analyze || divides_not;
-    ReadMatrix read           = read_matrix(arguments.matrix, !may_have_zeros);
-    times.reading             = times.stopwatch.seconds();
+    // of others zero rows are completed first
+    ReadMatrix read = read_matrix(arguments.matrix, arguments.is_relaxation() && !arguments.analyze);
+    times.reading   = times.stopwatch.seconds();
     if (!arguments.analyze)
       return solve_system(arguments, std::move(read.A), read.is_symmetric, times);
     analyze_matrix(arguments, std::move(read.A), read.is_symmetric);

@@ -59,14 +59,8 @@ namespace leopard::command_line
       };
       if (A.n_rows == 0)
         refuse("the matrix has no rows", "at least one");
-      if (const int i = divides ? row_without_diagonal(A) : -1; i >= 0)
-        {
-          const std::string row   = "row " + std::to_string(i + 1);
-          const auto        begin = A.columns.begin() + A.row_offsets[i], end = A.columns.begin() + A.row_offsets[i + 1];
-          const bool        stored = std::find(begin, end, i) != end;
-          refuse(begin == end ? row + " is empty" : "the diagonal entry of " + row + (stored ? " is zero" : " is missing"),
-                 "a diagonal entry that is not zero in each row; relaxation divides by it");
-        }
+      if (divides)
+        check_diagonal(A, path);
       if (is_sound(A, divides))
         return;
       if (divides)
@@ -91,6 +85,18 @@ namespace leopard::command_line
                            ", which double cannot hold\n  expected: a smaller one; " + remedy);
     }
   } // namespace
+
+  void check_diagonal(const CrsMatrix<double> &A, const std::string &path)
+  {
+    const int i = row_without_diagonal(A);
+    if (i < 0)
+      return;
+    const std::string row   = "row " + std::to_string(i + 1);
+    const auto        begin = A.columns.begin() + A.row_offsets[i], end = A.columns.begin() + A.row_offsets[i + 1];
+    const bool        stored = std::find(begin, end, i) != end;
+    throw InvalidInput(path + ": " + (begin == end ? row + " is empty" : "the diagonal entry of " + row + (stored ? " is zero" : " is missing")) +
+                       "\n  expected: a diagonal entry that is not zero in each row; relaxation divides by it");
+  }
 
   ReadMatrix read_matrix(const std::string &path, bool divides_by_diagonal)
   {

@@ -135,6 +135,52 @@ class Kinds(Program):
                 self.assertIn("automatic   " + first, said)
                 self.assertNotIn("failed ", said)
 
+    def semidefinite(self, n, n_terms, seed):
+        """Entries of B^T B with n_terms rows of B, three entries near one another in each, and B^T B x for some x."""
+        numbers, entries = random.Random(seed), {}
+        for term in range(n_terms):
+            at = min(n - 1, term * n // n_terms)
+            row = {}
+            for j in [at] + [min(n - 1, max(0, at + numbers.randrange(-6, 7))) for _ in range(2)]:
+                row[j] = numbers.gauss(0., 1.) * 10. ** numbers.uniform(-1., 1.)
+            for i, a in row.items():
+                for j, b in row.items():
+                    entries[i, j] = entries.get((i, j), 0.) + a * b
+        return entries, multiply(entries, [numbers.gauss(0., 1.) for _ in range(n)])
+
+    def test_semidefinite_matrices_have_the_iterations_that_they_need(self):
+        """CG was given up after 1000, without a word of what it had reached; and refused by hand where rows are zero."""
+        entries, b = self.semidefinite(300, 290, 2)
+        said = self.solve(entries, 300, b=b)
+        self.assertIn("the matrix is singular: x is determined up to its null space", said)
+        entries, b = self.semidefinite(300, 270, 2)
+        self.assertLess(len({i for i, _ in entries}), 300)
+        for method in ("cg", "gmres"):
+            self.assertIn("zero rows", self.solve(entries, 300, "--method", method, "--preconditioner", "jacobi", "--max-iterations", "200000", b=b))
+        said, _ = self.run_it("K.mtx", "--rhs", "b.mtx", "--backend", "host", "--max-iterations", "20", "--solution", "x.mtx", code=1)
+        self.assertIn("computed anew", said)
+        self.assertIn("has not found out whether b is in its range", said)
+        self.assertNotIn("cg with jacobi", said)
+
+    def test_states_that_absorb(self):
+        """A generator of a Markov chain has zero rows for them, which every method refused, and I - P^T zero columns."""
+        n, numbers = 200, random.Random(3)
+        rates = {(i, j): numbers.random() for i in range(n - 2) for j in (i + 1, i - 1, numbers.randrange(n)) if j >= 0 and j != i}
+        entries = {(i, j): -value for (i, j), value in rates.items()}
+        for (i, _), value in rates.items():
+            entries[i, i] = entries.get((i, i), 0.) + value
+        b = [numbers.gauss(0., 1.) for _ in range(n - 2)] + [0., 0.]
+        for options in ((), ("--method", "gmres", "--preconditioner", "jacobi"), ("--method", "direct")):
+            said = self.solve(entries, n, *options, b=b)
+            self.assertIn("2 rows are zero, and so is b there, and their columns are not", said)
+            self.assertEqual(self.read_vector("x.mtx")[n - 2:], [0., 0.])
+        said = self.run_it("K.mtx")
+        self.assertIn("b = A x for such an x", said)
+        self.assertNotIn("warning", said)
+        columns = {(j, i): value for (i, j), value in entries.items()}
+        x = [numbers.random() for _ in range(n)]
+        self.assertIn("column 199 is empty or zero", self.solve(columns, n, b=multiply(columns, x)))
+
     def acyclic(self, n, degree=4):
         """A directed graph without cycles, each node to some before it: D - U, triangular."""
         numbers, entries = random.Random(7), {(i, i): 0.01 for i in range(n)}
