@@ -345,7 +345,8 @@ namespace leopard::command_line
             return true;
           case SolveStatus::stagnated: // where rounding errors are in the way
             return !is_useless(found) &&
-                   (found.quality.is_rounding() || (found.solved.is_rounding() && !reached(found.solved.relative_rounding(), tolerance)));
+                   (found.quality.is_rounding() ||
+                    (!found.is_scaled && found.solved.is_rounding() && !reached(found.solved.relative_rounding(), tolerance)));
           default:
             return found.result.status == SolveStatus::time_limit;
         }

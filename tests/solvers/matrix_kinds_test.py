@@ -135,6 +135,16 @@ class Kinds(Program):
                 self.assertIn("automatic   " + first, said)
                 self.assertNotIn("failed ", said)
 
+    def test_scaled_columns_are_solved_in_the_units_of_the_file(self):
+        """It was ended where rounding hid the scaled system, or after three corrections that had gained a digit each."""
+        n = 40
+        for seed in (0, 1, 2):
+            numbers = random.Random(seed)
+            columns = [10. ** numbers.uniform(-50., 50.) for _ in range(n * n)]
+            entries = {(i, j): value * columns[j] for (i, j), value in laplace(n).items()}
+            said = self.solve(entries, n * n, b=multiply(entries, [0.25 / size for size in columns]))
+            self.assertNotIn("can be reached", said)
+
     def semidefinite(self, n, n_terms, seed):
         """Entries of B^T B with n_terms rows of B, three entries near one another in each, and B^T B x for some x."""
         numbers, entries = random.Random(seed), {}
