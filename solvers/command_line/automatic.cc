@@ -92,11 +92,15 @@ namespace leopard::command_line
       if (traits.stencil != nullptr)
         result.push_back({"multigrid", "none", "a symmetric stencil with positive diagonal", 60, traits.stencil});
       if (traits.is_like_diffusion() && !traits.is_like_mesh)
-        result.push_back({"cg",
-                          "jacobi",
-                          traits.is_singular ? "symmetric, its rows sum to zero, a graph that spreads faster than a mesh"
-                                             : "symmetric with positive diagonal, a graph that spreads faster than a mesh",
-                          200});
+        {
+          Attempt cg         = {"cg",
+                        "jacobi",
+                        traits.is_singular ? "symmetric, its rows sum to zero, a graph that spreads faster than a mesh"
+                                                   : "symmetric with positive diagonal, a graph that spreads faster than a mesh",
+                        30}; // which tell, as such a graph has no slow parts unless its weights make some
+          cg.more_iterations = 170;
+          result.push_back(cg);
+        }
       if (traits.is_singular)
         {
           result.push_back({"cg", "multigrid", "symmetric, its rows sum to zero: constants are its null space", 300});
@@ -357,7 +361,10 @@ namespace leopard::command_line
     if (result.criteria.max_iterations == 0) // corrections are at least one
       result.precision = Precision::double_precision;
     if (attempt.max_iterations > 0 && !arguments.has("--max-iterations"))
-      result.criteria.max_iterations = attempt.max_iterations;
+      {
+        result.criteria.max_iterations = attempt.max_iterations;
+        result.more_iterations         = attempt.more_iterations < 0 ? attempt.max_iterations : attempt.more_iterations;
+      }
     return result;
   }
 

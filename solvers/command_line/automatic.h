@@ -23,6 +23,7 @@ namespace leopard::command_line
     std::shared_ptr<const Stencil<double>> stencil             = nullptr; ///< that the matrix is, where the method is for it
     double                                 largest_shift       = std::numeric_limits<double>::infinity(); ///< see Arguments
     bool                                   has_factors_to_come = false; ///< sparse factors follow, what they cost is not known yet, see at_its_turn()
+    int                                    more_iterations     = -1;    ///< with which it goes on where these are promising; -1: max_iterations
     bool                                   has_dear_factors    = false; ///< that sparse ones are, is known without an analysis
     bool                                   in_double           = false; ///< cycles, too: single precision does not do, or has failed
     bool                                   is_for_singular     = false; ///< where factors have shown that the matrix is

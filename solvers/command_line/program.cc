@@ -112,7 +112,7 @@ namespace leopard::command_line
                 return "not told by a trial of " + short_text(trial_seconds, 3) + " s, in which the residual only fell to " +
                        short_text(reached_so_far, 2) + " of the right-hand side";
               const double n_expected = std::log(now.criteria.relative_tolerance) / std::log(reached_so_far) * result.n_iterations;
-              const int    limit      = attempts[k].max_iterations;
+              const int    limit      = attempts[k].max_iterations > 0 ? now.criteria.max_iterations + now.more_iterations : 0;
               if (result.status == SolveStatus::time_limit && limit > 0 && n_expected > limit && k + 1 < attempts.size() &&
                   !patient(attempts[k], reached_so_far, attempts[k + 1], A))
                 return "not told: at the pace of the first " + std::to_string(result.n_iterations) + " " + iteration.solver->unit() +
@@ -265,6 +265,43 @@ namespace leopard::command_line
                    " gives the same ones in every run");
     }
 
+    /**
+     * Of a method that its limit has ended, whose residual has fallen so steadily that n_more iterations should do:
+     * solves for what is left with the same, without another set-up. @param system, b in the order of the file.
+     */
+    void go_on(Solution &found, const CrsMatrix<double> &system, const std::vector<double> &b, int n_more, StoppingCriteria criteria)
+    {
+      const auto &partition = found.iteration.partition;
+      const auto  in_order  = [&](const std::vector<double> &v) { return partition ? permute(v, *partition) : v; };
+      const std::vector<double> x = partition ? permute_back(found.x, *partition) : found.x, r = residual_of(system, x, b);
+      const double              goal = criteria.relative_tolerance * norm(b), before = norm(r);
+      criteria.relative_tolerance = goal / before;
+      criteria.max_iterations     = n_more;
+      if (criteria.max_seconds > 0.)
+        criteria.max_seconds -= found.result.seconds;
+      if (!(iterations_to_come(found.result, goal) <= n_more) || !(criteria.relative_tolerance < 1.) || criteria.max_seconds < 0.)
+        return;
+      log_line("goes on", "as the residual falls: about " + short_text(iterations_to_come(found.result, goal), 2) + " more " + found.iteration.solver->unit());
+      std::vector<double> d;
+      const SolveResult   more = found.iteration.solver->solve(in_order(r), criteria, d, log_line);
+      if (!reached(more.final_residual, before))
+        return;
+      std::transform(d.begin(), d.end(), found.x.begin(), found.x.begin(), [](double v, double w) { return v + w; });
+      SolveResult &all = found.result;
+      for (std::size_t i = 1; i < more.history_residuals.size(); ++i)
+        {
+          all.history_iterations.push_back(all.n_iterations + more.history_iterations[i]);
+          all.history_residuals.push_back(more.history_residuals[i]);
+          all.history_seconds.push_back(all.seconds + more.history_seconds[i]);
+        }
+      all.status = more.status;
+      all.n_iterations += more.n_iterations;
+      all.min_iterations += more.min_iterations;
+      all.mean_iterations += more.mean_iterations;
+      all.seconds += more.seconds;
+      all.final_residual = more.final_residual;
+    }
+
     Solution
     solve_by(const Arguments &arguments, const ChosenBackend &backend, const CrsMatrix<double> &A, const std::vector<double> &b, const Times &times)
     {
@@ -284,6 +321,8 @@ namespace leopard::command_line
       if (criteria.max_seconds > 0.)
         criteria.max_seconds = std::max(1e-9, criteria.max_seconds - of_this.seconds());
       found.result = solver.solve(partition ? permute(b, *partition) : b, criteria, found.x, log_line);
+      if (found.result.status == SolveStatus::iteration_limit && arguments.more_iterations > 0)
+        go_on(found, A, b, arguments.more_iterations, criteria);
       found.energy = meter.read().since(before);
       if (partition)
         found.x = permute_back(found.x, *partition);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What leopard-solve --method automatic tries, in which order. No GPU is asked: what a backend has is known without.
+#include <solvers/command_line/advice.h>
 #include <solvers/command_line/automatic.h>
 #include <solvers/command_line/matrix_traits.h>
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <random>
 #include <string>
@@ -145,6 +147,29 @@ namespace leopard::command_line
       const MatrixTraits one_way = look_at(graph(n, any, false), false); // upper triangular
       EXPECT_TRUE(one_way.is_triangular);
       EXPECT_FALSE(of_any.is_triangular);
+    }
+
+    // fails if what falls steadily is given up, or what no longer falls, or falls too slowly, is gone on with
+    TEST(IterationsToCome, FollowTheSlowerPaceOfTheEnd)
+    {
+      SolveResult run;
+      for (int i = 0; i <= 40; ++i)
+        {
+          run.history_iterations.push_back(i);
+          run.history_residuals.push_back(std::pow(0.5, i));
+        }
+      run.final_residual = run.history_residuals.back();
+      EXPECT_NEAR(iterations_to_come(run, std::pow(0.5, 50)), 10., 1e-6);
+      EXPECT_EQ(iterations_to_come(run, 1.), 0.);
+      EXPECT_FALSE(std::isfinite(iterations_to_come(run, 0.)));
+      for (int i = 0; i < 11; ++i) // the end falls at a tenth of the pace
+        run.history_residuals[30 + i] = run.history_residuals[30] * std::pow(0.5, 0.1 * i);
+      run.final_residual = run.history_residuals.back();
+      EXPECT_NEAR(iterations_to_come(run, run.final_residual * std::pow(0.5, 10)), 100., 1.);
+      run.history_residuals.back() = run.final_residual = 2.;
+      EXPECT_FALSE(std::isfinite(iterations_to_come(run, 1e-3)));
+      run.history_residuals.resize(8);
+      EXPECT_FALSE(std::isfinite(iterations_to_come(run, 1e-3)));
     }
 
     // fails if levels that fill up are made to the end, or if nothing follows them
