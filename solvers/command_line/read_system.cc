@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <utility>
 
@@ -69,6 +70,18 @@ namespace leopard::command_line
         A.validate_entries();
     }
 
+    /** Of a file of text that is not compressed: a number at its end may have lost digits, and nothing else tells. */
+    void warn_of_cut_file(const std::string &path)
+    {
+      std::ifstream file(path, std::ios::binary);
+      char          begin[2] = {}, last = '\n';
+      file.read(begin, 2);
+      file.seekg(-1, std::ios::end);
+      file.get(last);
+      if (file && std::string(begin, 2) != "\x1f\x8b" && last != '\n')
+        log_line("warning", path + " does not end with the end of a line: it may be cut off, within its last number");
+    }
+
     /**
      * @throws InvalidInput if no residual could be related to it, or residuals would be too small for all their digits.
      */
@@ -107,6 +120,7 @@ namespace leopard::command_line
              path + ": " + std::to_string(A.n_rows) + " rows, " + std::to_string(A.n_entries()) + " entries, " +
                (asymmetry.found ? "not symmetric (row " + std::to_string(asymmetry.row + 1) + ", column " + std::to_string(asymmetry.column + 1) + ")"
                                 : "symmetric"));
+    warn_of_cut_file(path);
     return {std::move(A), !asymmetry.found};
   }
 
@@ -114,9 +128,12 @@ namespace leopard::command_line
   {
     if (!path.empty())
       {
-        std::vector<double> b = is_npy(path) ? read_npy_vector(path, A.n_rows) : read_matrix_market_vector(path, A.n_rows);
+        const bool          is_binary = is_npy(path);
+        std::vector<double> b         = is_binary ? read_npy_vector(path, A.n_rows) : read_matrix_market_vector(path, A.n_rows);
         check_norm(b, path, "scale b and x by the same power of ten");
         log_line("rhs", path);
+        if (!is_binary)
+          warn_of_cut_file(path);
         return b;
       }
     std::vector<double> b(A.n_rows);

@@ -283,6 +283,18 @@ class Solving(Program):
         self.run_it("A.mtx", "--rhs", "b.mtx", "--solution", "x.mtx")
         self.assertEqual(self.read_vector("x.mtx"), [0.] * 144)
 
+    def test_a_file_that_may_be_cut_off_is_warned_of(self):
+        """Within its last number, what is left is a number, too."""
+        self.vector("b.mtx", [1.] * 144)
+        self.assertNotIn("cut off", self.run_it("A.mtx", "--rhs", "b.mtx"))
+        for name in ("A.mtx", "b.mtx"):
+            text = (self.folder / name).read_text()
+            self.write("cut.mtx", text[:-2])
+            options = ("cut.mtx", "--rhs", "b.mtx") if name == "A.mtx" else ("A.mtx", "--rhs", "cut.mtx")
+            self.assertIn("warning     cut.mtx does not end with the end of a line", self.run_it(*options))
+        (self.folder / "B.mtx.gz").write_bytes(gzip.compress((self.folder / "A.mtx").read_bytes()[:-1]))
+        self.assertNotIn("cut off", self.run_it("B.mtx.gz"))  # a compressed file knows its length
+
     def test_compressed_and_not_symmetric(self):
         entries = laplace(12)
         entries[3, 4] = -0.5
