@@ -49,11 +49,11 @@ namespace leopard::command_line
       return cholesky_operations(both);
     }
 
-    constexpr double  most_complexity = 5.; ///< above which anything else is faster than cycles
-    constexpr double  few_operations = 300.; ///< factors of less take no longer than some tens of iterations
-    constexpr double  largest_shift  = 0.01; ///< where incomplete factors need more they are far from the matrix
-    constexpr double  of_iteration   = 3.;   // of cholesky_operations(): iterations in vain take twice the time of the factors at most
-    const char *const unpromised     = "for matrices that are not definite, too; convergence is not promised";
+    constexpr double  most_complexity = 5.;   ///< above which anything else is faster than cycles
+    constexpr double  few_operations  = 300.; ///< factors of less take no longer than some tens of iterations
+    constexpr double  largest_shift   = 0.01; ///< where incomplete factors need more they are far from the matrix
+    constexpr double  of_iteration    = 3.;   // of cholesky_operations(): iterations in vain take twice the time of the factors at most
+    const char *const unpromised      = "for matrices that are not definite, too; convergence is not promised";
 
     /** Factors of many rows are the last but one: what they take is known when they are tried. */
     void add_direct(std::vector<Attempt> &attempts, const MatrixTraits &traits, bool has_direct, const Attempt &last)
@@ -94,10 +94,10 @@ namespace leopard::command_line
       if (traits.is_like_diffusion() && !traits.is_like_mesh)
         {
           Attempt cg         = {"cg",
-                        "jacobi",
+                                "jacobi",
                         traits.is_singular ? "symmetric, its rows sum to zero, a graph that spreads faster than a mesh"
                                                    : "symmetric with positive diagonal, a graph that spreads faster than a mesh",
-                        30}; // which tell, as such a graph has no slow parts unless its weights make some
+                                30}; // which tell, as such a graph has no slow parts unless its weights make some
           cg.more_iterations = 170;
           result.push_back(cg);
         }
@@ -330,13 +330,13 @@ namespace leopard::command_line
 
   Arguments with_attempt(const Arguments &arguments, const Attempt &attempt)
   {
-    Arguments result      = arguments;
-    result.is_automatic   = arguments.method_name == "automatic";
-    result.method_name    = attempt.method;
-    result.preconditioner = attempt.preconditioner;
-    result.found_stencil  = attempt.stencil;
-    result.largest_shift  = attempt.largest_shift;
-    result.most_complexity = attempt.most_complexity;
+    Arguments result        = arguments;
+    result.is_automatic     = arguments.method_name == "automatic";
+    result.method_name      = attempt.method;
+    result.preconditioner   = attempt.preconditioner;
+    result.found_stencil    = attempt.stencil;
+    result.largest_shift    = attempt.largest_shift;
+    result.most_complexity  = attempt.most_complexity;
     result.has_dear_factors = attempt.has_dear_factors;
     if (!attempt.smoother.empty() && !arguments.has("--smoother"))
       result.smoother = attempt.smoother;

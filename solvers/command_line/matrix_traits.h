@@ -21,12 +21,12 @@ namespace leopard::command_line
     bool is_symmetric          = false; ///< values, up to rounding
     bool has_positive_diagonal = false;
     bool has_whole_diagonal    = false; ///< no entry of it is zero or missing
-    bool is_dominant = false; ///< no row has |a_ii| < sum_j |a_ij|, j != i, up to rounding: with a positive diagonal it is semidefinite at least
+    bool is_dominant   = false; ///< no row has |a_ii| < sum_j |a_ij|, j != i, up to rounding: with a positive diagonal it is semidefinite at least
     bool is_triangular = false; ///< and not symmetric: no entry is above the diagonal, or none below; its incomplete factors are exact
-    bool is_singular = false; ///< all rows that are coupled to others sum to zero, up to rounding
+    bool is_singular   = false; ///< all rows that are coupled to others sum to zero, up to rounding
     bool is_singular_in_single = false; ///< the same up to rounding in single precision
-    bool is_like_mesh = true; ///< nodes within some edges of one another grow in number as in three dimensions at most
-    int  n_core       = 0;    ///< where it is not: rows that are left when those with one neighbour are taken out again and again
+    bool is_like_mesh          = true;  ///< nodes within some edges of one another grow in number as in three dimensions at most
+    int  n_core                = 0;     ///< where it is not: rows that are left when those with one neighbour are taken out again and again
     /**
      * Symmetric with positive diagonal, but not definite, and why: "the sum of its entries is below zero". Empty: not
      * known.

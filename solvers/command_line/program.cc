@@ -14,6 +14,7 @@
 #include "advice.h"
 #include "automatic.h"
 #include "conclusion.h"
+#include "contradictions.h"
 #include "gpus.h"
 #include "method.h"
 #include "nodes.h"
@@ -271,8 +272,8 @@ namespace leopard::command_line
      */
     void go_on(Solution &found, const CrsMatrix<double> &system, const std::vector<double> &b, int n_more, StoppingCriteria criteria)
     {
-      const auto &partition = found.iteration.partition;
-      const auto  in_order  = [&](const std::vector<double> &v) { return partition ? permute(v, *partition) : v; };
+      const auto               &partition = found.iteration.partition;
+      const auto                in_order  = [&](const std::vector<double> &v) { return partition ? permute(v, *partition) : v; };
       const std::vector<double> x = partition ? permute_back(found.x, *partition) : found.x, r = residual_of(system, x, b);
       const double              goal = criteria.relative_tolerance * norm(b), before = norm(r);
       criteria.relative_tolerance = goal / before;
@@ -281,7 +282,8 @@ namespace leopard::command_line
         criteria.max_seconds -= found.result.seconds;
       if (!(iterations_to_come(found.result, goal) <= n_more) || !(criteria.relative_tolerance < 1.) || criteria.max_seconds < 0.)
         return;
-      log_line("goes on", "as the residual falls: about " + short_text(iterations_to_come(found.result, goal), 2) + " more " + found.iteration.solver->unit());
+      log_line("goes on",
+               "as the residual falls: about " + short_text(iterations_to_come(found.result, goal), 2) + " more " + found.iteration.solver->unit());
       std::vector<double> d;
       const SolveResult   more = found.iteration.solver->solve(in_order(r), criteria, d, log_line);
       if (!reached(more.final_residual, before))
@@ -383,9 +385,8 @@ namespace leopard::command_line
           case SolveStatus::converged:
             return true;
           case SolveStatus::stagnated: // where rounding errors are in the way
-            return !is_useless(found) &&
-                   (found.quality.is_rounding() ||
-                    (!found.is_scaled && found.solved.is_rounding() && !reached(found.solved.relative_rounding(), tolerance)));
+            return !is_useless(found) && (found.quality.is_rounding() ||
+                                          (!found.is_scaled && found.solved.is_rounding() && !reached(found.solved.relative_rounding(), tolerance)));
           default:
             return found.result.status == SolveStatus::time_limit;
         }
@@ -476,9 +477,8 @@ namespace leopard::command_line
                   const bool has_ended     = found.result.status == SolveStatus::iteration_limit || found.result.status == SolveStatus::time_limit;
                   const bool is_next       = i + 1 < attempts.size() && attempts[i + 1].is_exact_next;
                   if (!has_converged && !is_next && !has_ended)
-                    throw InvalidInput(why_singular_failed(singular,
-                                                           text_of(attempts[i]) + " ends at the relative residual " +
-                                                             short_text(found.quality.relative(), 3)));
+                    throw InvalidInput(why_singular_failed(
+                      singular, text_of(attempts[i]) + " ends at the relative residual " + short_text(found.quality.relative(), 3)));
                   if (has_ended && is_last)
                     log_line("singular",
                              "the matrix is singular, and " + text_of(attempts[i]) + " has not found out whether b is in its range" +
@@ -565,6 +565,7 @@ namespace leopard::command_line
   int run(const Arguments &arguments)
   {
     Times times;
+    check_names_of_vectors(arguments);
     for (const std::string &path : {arguments.solution, arguments.history, arguments.tune ? arguments.choice : std::string()})
       if (!path.empty())
         check_can_be_written(path);

@@ -81,8 +81,7 @@ namespace leopard::command_line
           throw InvalidInput("the right-hand side");
         system.arguments = arguments;
         if (traits.is_symmetric && traits.is_like_diffusion() && !arguments.has_nodes()) // near whose null space are constants
-          system.arguments.near_null_space_vectors =
-            std::make_shared<const std::vector<std::vector<double>>>(1, std::vector<double>(A.n_rows, 1.));
+          system.arguments.near_null_space_vectors = std::make_shared<const std::vector<std::vector<double>>>(1, std::vector<double>(A.n_rows, 1.));
         system.arguments = with_scaled_nodes(std::move(system.arguments), system.scaling.columns);
         log_line("scaled", system.scaling.why + ": solved is " + system.scaling.text);
       }
@@ -99,16 +98,16 @@ namespace leopard::command_line
   {
     constexpr int       few = 3, most = 30; // corrections: any, and while each gains a digit
     constexpr double    digit = 0.1;
-    std::vector<double> y    = found.x;
-    found.is_scaled          = true;
-    found.x                  = times(system.scaling.columns, y);
-    found.quality            = quality_of(A, found.x, b);
-    const double before      = found.quality.relative();
-    const int    n_before    = found.result.n_iterations;
-    const auto   is_good     = [&] { return found.quality.meets(criteria.relative_tolerance) || found.quality.is_rounding(); };
-    int          n_done      = 0;
-    bool         gains       = true; // a digit
-    const bool   is_solved   = found.result.status == SolveStatus::converged ||
+    std::vector<double> y     = found.x;
+    found.is_scaled           = true;
+    found.x                   = times(system.scaling.columns, y);
+    found.quality             = quality_of(A, found.x, b);
+    const double before       = found.quality.relative();
+    const int    n_before     = found.result.n_iterations;
+    const auto   is_good      = [&] { return found.quality.meets(criteria.relative_tolerance) || found.quality.is_rounding(); };
+    int          n_done       = 0;
+    bool         gains        = true; // a digit
+    const bool   is_solved    = found.result.status == SolveStatus::converged ||
                            (found.result.status == SolveStatus::stagnated && found.solved.is_rounding()); // which those of the file need not be
     while (is_solved && !is_good() && (n_done < few || (gains && n_done < most)))
       {

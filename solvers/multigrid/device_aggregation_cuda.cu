@@ -367,8 +367,8 @@ namespace leopard::device
         Aggregates        aggregates = aggregate(fine.matrix, options.strength);
         if (aggregates.n == 0 || !is_worth_a_level(aggregates.n, fine.matrix.n_rows))
           break;
-        fine.prolongation        = on_level({fine.matrix.n_rows, result.size() > 1, false}, [&] { return smoothed_prolongation(aggregates); });
-        fine.of_row              = std::move(aggregates.of_row);
+        fine.prolongation = on_level({fine.matrix.n_rows, result.size() > 1, false}, [&] { return smoothed_prolongation(aggregates); });
+        fine.of_row       = std::move(aggregates.of_row);
         check_complexity(static_cast<double>(fine.prolongation.n_entries), n_finest, options.most_complexity);
         DeviceCrs<double> AP = product(fine.matrix, fine.prolongation);
         check_complexity(static_cast<double>(AP.n_entries), n_finest, options.most_complexity);

@@ -283,6 +283,18 @@ class Solving(Program):
         self.run_it("A.mtx", "--rhs", "b.mtx", "--solution", "x.mtx")
         self.assertEqual(self.read_vector("x.mtx"), [0.] * 144)
 
+    def test_names_of_numpy_files(self):
+        """They were written in Matrix Market format, compressed or not, and read as if they were."""
+        for options in (("--solution", "x.npy.gz"), ("--solution", "x.NPY"), ("--rhs", "b.npy.gz"), ("--rhs", "b.NPY.GZ")):
+            self.refused("A.mtx", *options, says=f"{options[0]} is {options[1]}")
+
+    def test_a_row_is_a_vector(self):
+        """As in .npy files."""
+        for kind, entries in (("array", "\n".join("1" for _ in range(144))), ("coordinate", "\n".join(f"1 {i + 1} 1" for i in range(144)))):
+            self.write("b.mtx", f"%%MatrixMarket matrix {kind} real general\n1 144{' 144' if kind == 'coordinate' else ''}\n{entries}\n")
+            self.run_it("A.mtx", "--rhs", "b.mtx", "--solution", "x.mtx")
+            self.check_solution(self.entries, [1.] * 144)
+
     def test_a_file_that_may_be_cut_off_is_warned_of(self):
         """Within its last number, what is left is a number, too."""
         self.vector("b.mtx", [1.] * 144)
