@@ -83,7 +83,12 @@ namespace leopard::command_line
       return result;
     }
 
-    std::vector<Attempt> of_symmetric(const CrsMatrix<double> &A, const MatrixTraits &traits, bool has_direct)
+    bool may_use_gpu(const Arguments &arguments)
+    {
+      return arguments.backend == "cuda" || (arguments.backend == "automatic" && device::n_devices() > 0);
+    }
+
+    std::vector<Attempt> of_symmetric(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments, bool has_direct)
     {
       if (!traits.why_indefinite.empty())
         return of_indefinite(A, traits, has_direct);
@@ -91,7 +96,10 @@ namespace leopard::command_line
       const bool           has_small = has_direct && traits.n_rows <= most_rows_of_direct && !traits.has_hopeless_factors();
       if (traits.stencil != nullptr)
         result.push_back({"multigrid", "none", "a symmetric stencil with positive diagonal", 60, traits.stencil});
-      if (traits.is_like_diffusion() && !traits.is_like_mesh)
+      if (has_direct && !may_use_gpu(arguments) && traits.is_like_diffusion() && traits.is_like_tree() && !traits.is_singular)
+        result.push_back(direct("symmetric with positive diagonal, a tree but for " + std::to_string(traits.n_core) +
+                                " rows: its factors have hardly more entries than it"));
+      else if (traits.is_like_diffusion() && !traits.is_like_mesh)
         {
           Attempt cg         = {"cg",
                                 "jacobi",
@@ -131,11 +139,6 @@ namespace leopard::command_line
     }
 
     const std::string smoother_of_others = "ilu0"; ///< of non-symmetric matrices: levels in any order, which the host makes
-
-    bool may_use_gpu(const Arguments &arguments)
-    {
-      return arguments.backend == "cuda" || (arguments.backend == "automatic" && device::n_devices() > 0);
-    }
 
     /**
      * Chebyshev's interval is one of real eigenvalues: iterations for c400, a flow with cell Peclet number 0.6, are 890
@@ -256,7 +259,7 @@ namespace leopard::command_line
           return has_direct ? std::vector<Attempt>{direct("the diagonal has zeros"), gmres} : std::vector<Attempt>{gmres};
         }
       std::vector<Attempt> result = arguments.n_gpus > 0                                  ? methods_on_gpus(traits)
-                                    : traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, has_direct)
+                                    : traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, arguments, has_direct)
                                                                                           : of_others(A, traits, arguments, has_direct);
       if (traits.radius_bound <= fast_radius)
         result.insert(result.begin(),

@@ -255,7 +255,8 @@ namespace leopard::command_line
           transposed          = transpose(A);
           traits.is_like_mesh = traits.is_like_mesh && rows_grow_like_a_mesh(transposed);
         }
-      if (!traits.is_like_mesh)
+      constexpr double of_tree = 3.2; // entries a row, a few more than trees have
+      if (!traits.is_like_mesh || A.n_entries() <= of_tree * A.n_rows)
         traits.n_core = rows_of_core(A, traits.is_symmetric ? A : transposed);
     }
 

@@ -26,7 +26,8 @@ namespace leopard::command_line
     bool is_singular   = false; ///< all rows that are coupled to others sum to zero, up to rounding
     bool is_singular_in_single = false; ///< the same up to rounding in single precision
     bool is_like_mesh          = true;  ///< nodes within some edges of one another grow in number as in three dimensions at most
-    int  n_core                = 0;     ///< where it is not: rows that are left when those with one neighbour are taken out again and again
+    /** Rows that are left when those with one neighbour are taken out again and again; -1: not looked at. */
+    int n_core = -1;
     /**
      * Symmetric with positive diagonal, but not definite, and why: "the sum of its entries is below zero". Empty: not
      * known.
@@ -44,6 +45,8 @@ namespace leopard::command_line
      * rows hang on is taken: no order of the rows leaves its factors sparse.
      */
     bool has_hopeless_factors() const { return !is_like_mesh && n_core > 3000; }
+    /** A tree, such as a chain, but for some rows: its factors have hardly more entries than it. */
+    bool is_like_tree() const { return n_core >= 0 && n_core <= 1000; }
     /** Like those of diffusion: smoothed aggregation suits it. */
     bool is_like_diffusion() const { return wrong_sign <= 0.2; }
   };

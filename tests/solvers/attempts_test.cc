@@ -142,11 +142,23 @@ namespace leopard::command_line
       EXPECT_FALSE(of_any.is_like_mesh);
       EXPECT_EQ(of_tree.n_core, 0);
       EXPECT_FALSE(of_tree.has_hopeless_factors());
+      EXPECT_TRUE(of_tree.is_like_tree());
+      EXPECT_FALSE(of_any.is_like_tree());
       EXPECT_GT(of_any.n_core, n * 9 / 10);
       EXPECT_TRUE(of_any.has_hopeless_factors());
       const MatrixTraits one_way = look_at(graph(n, any, false), false); // upper triangular
       EXPECT_TRUE(one_way.is_triangular);
       EXPECT_FALSE(of_any.is_triangular);
+      std::vector<std::pair<int, int>> chain, ring = {{0, n - 1}}, grid;
+      for (int i = 1; i < n; ++i)
+        chain.emplace_back(i, i - 1);
+      ring.insert(ring.end(), chain.begin(), chain.end());
+      for (int i = 0; i < n; ++i)
+        for (const int j : {i % 100 > 0 ? i - 1 : i, i >= 100 ? i - 100 : i})
+          grid.emplace_back(i, j);
+      EXPECT_TRUE(look_at(graph(n, chain), true).is_like_tree());
+      EXPECT_EQ(look_at(graph(n, ring), true).n_core, n);
+      EXPECT_FALSE(look_at(graph(n, grid), true).is_like_tree());
     }
 
     // fails if what falls steadily is given up, or what no longer falls, or falls too slowly, is gone on with

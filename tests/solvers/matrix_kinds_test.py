@@ -145,6 +145,20 @@ class Kinds(Program):
             said = self.solve(entries, n * n, b=multiply(entries, [0.25 / size for size in columns]))
             self.assertNotIn("can be reached", said)
 
+    def test_trees_are_solved_by_factors(self):
+        """Four methods came before, in vain, for trees with weights over eight orders, and multigrid for chains."""
+        n, numbers = 3000, random.Random(5)
+        for chain in (True, False):
+            entries = {(i, i): 1e-4 for i in range(n)}
+            for i in range(1, n):
+                j, weight = i - 1 if chain else int(numbers.random() * i), 10. ** numbers.uniform(-4., 4.)
+                for k, l in ((i, j), (j, i)):
+                    entries[k, l] = -weight
+                    entries[k, k] += weight
+            said = self.solve(entries, n)
+            self.assertIn("automatic   direct: symmetric with positive diagonal, a tree but for 0 rows", said)
+            self.assertNotIn("failed ", said)
+
     def semidefinite(self, n, n_terms, seed):
         """Entries of B^T B with n_terms rows of B, three entries near one another in each, and B^T B x for some x."""
         numbers, entries = random.Random(seed), {}
