@@ -19,9 +19,9 @@ namespace leopard::command_line
     const double              goal = criteria.relative_tolerance * norm(b), before = norm(r);
     criteria.relative_tolerance = goal / before;
     criteria.max_iterations     = n_more;
-    if (criteria.max_seconds > 0.)
-      criteria.max_seconds -= found.result.seconds;
-    if (!(iterations_to_come(found.result, goal) <= n_more) || !(criteria.relative_tolerance < 1.) || criteria.max_seconds < 0.)
+    const bool is_limited       = criteria.max_seconds > 0.;
+    criteria.max_seconds -= is_limited ? found.result.seconds : 0.;
+    if (!(iterations_to_come(found.result, goal) <= n_more) || !(criteria.relative_tolerance < 1.) || (is_limited && !(criteria.max_seconds > 0.)))
       return;
     log_line("goes on",
              "as the residual falls: about " + short_text(iterations_to_come(found.result, goal), 2) + " more " + found.iteration.solver->unit());
