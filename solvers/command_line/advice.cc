@@ -92,7 +92,7 @@ namespace leopard::command_line
     const auto pace = [&run](std::size_t from, std::size_t to) {
       return std::log(run.history_residuals[from] / run.history_residuals[to]) / (run.history_iterations[to] - run.history_iterations[from]);
     };
-    const double slower = std::min(pace(n / 2, 3 * n / 4), pace(3 * n / 4, n - 1));
+    const double slower = std::min(pace(n / 2, n - 1), pace(3 * n / 4, n - 1));
     return slower > 0. && goal > 0. ? std::max(0., std::log(run.final_residual / goal) / slower) : unknown;
   }
 

@@ -18,8 +18,9 @@ namespace leopard::command_line
   std::string duration(double seconds);
 
   /**
-   * Iterations after which the residual of a run will have fallen to the goal, at the slower pace of its last two
-   * quarters; infinite where it does not fall in one of them, or that is not known.
+   * Iterations after which the residual of a run will have fallen to the goal, at the slower pace of its last half
+   * and its last quarter (residuals of CG rise for a while, too); infinite where it does not fall, or that is not
+   * known.
    */
   double iterations_to_come(const SolveResult &run, double goal);
 

@@ -134,6 +134,9 @@ class Kinds(Program):
                 said = self.solve(entries, n, b=[value - sum(b) / n for value in b])
                 self.assertIn("automatic   " + first, said)
                 self.assertNotIn("failed ", said)
+                if shift:  # after the 30 iterations that it has at first
+                    self.assertIn("goes on     as the residual falls", said)
+                    self.assertLessEqual(int(said.split("converged after ")[1].split()[0]), 60, said)
 
     def test_scaled_columns_are_solved_in_the_units_of_the_file(self):
         """It was ended where rounding hid the scaled system, or after three corrections that had gained a digit each."""
@@ -179,8 +182,7 @@ class Kinds(Program):
         self.assertIn("the matrix is singular: x is determined up to its null space", said)
         entries, b = self.semidefinite(300, 270, 2)
         self.assertLess(len({i for i, _ in entries}), 300)
-        for method in ("cg", "gmres"):
-            self.assertIn("zero rows", self.solve(entries, 300, "--method", method, "--preconditioner", "jacobi", "--max-iterations", "200000", b=b))
+        self.assertIn("zero rows", self.solve(entries, 300, "--method", "cg", "--preconditioner", "jacobi", "--max-iterations", "200000", b=b))
         said, _ = self.run_it("K.mtx", "--rhs", "b.mtx", "--backend", "host", "--max-iterations", "20", "--solution", "x.mtx", code=1)
         self.assertIn("computed anew", said)
         self.assertIn("has not found out whether b is in its range", said)
@@ -227,7 +229,7 @@ class Kinds(Program):
 
     def test_a_graph_that_spreads_along_its_columns_is_no_mesh(self):
         """Only rows were followed, along which the other direction of the same graph looks like a mesh."""
-        n, numbers = 3000, random.Random(8)
+        n, numbers = 12000, random.Random(8)
         order = list(range(n))
         numbers.shuffle(order)
         said = self.solve({(order[i], order[j]): value for (i, j), value in self.acyclic(n).items()}, n)
