@@ -26,8 +26,8 @@ namespace leopard
   {
   public:
     /**
-     * @param fields names of the components, @param log gets a warning if values or places are beyond single precision. Writes
-     * nothing yet.
+     * @param fields names of the components, @param log gets a warning if values or places are beyond single precision.
+     * Writes nothing yet.
      */
     FieldOutput(RunDirectory &run, const std::vector<std::string> &fields, Log &log, MPI_Comm comm);
 

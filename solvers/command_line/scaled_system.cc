@@ -80,8 +80,7 @@ namespace leopard::command_line
           throw InvalidInput("the right-hand side");
         system.arguments = arguments;
         if (traits.is_symmetric && traits.is_like_diffusion() && !arguments.has_nodes()) // near whose null space are constants
-          system.arguments.near_null_space_vectors =
-            std::make_shared<const std::vector<std::vector<double>>>(1, std::vector<double>(A.n_rows, 1.));
+          system.arguments.near_null_space_vectors = std::make_shared<const std::vector<std::vector<double>>>(1, std::vector<double>(A.n_rows, 1.));
         system.arguments = with_scaled_nodes(std::move(system.arguments), system.scaling.columns);
         log_line("scaled", system.scaling.why + ": solved is " + system.scaling.text);
       }
