@@ -91,9 +91,11 @@ namespace leopard
       parameters.preconditioner = "multigrid";
       EXPECT_EQ(advice(slow, parameters).find("multigrid"), std::string::npos);
       EXPECT_NE(advice(slow, parameters).find("'Preconditioner' = amg"), std::string::npos);
-      parameters.backend        = "cuda";
-      parameters.preconditioner = "aggregation";
-      EXPECT_NE(advice(slow, parameters).find("'Linear solver/Backend' = host, with 'Preconditioner' = amg"), std::string::npos);
+      LinearSolverParameters on_gpu = parameters;
+      on_gpu.backend                = "cuda";
+      on_gpu.preconditioner         = "aggregation";
+      on_gpu.suited                 = {"cg", "aggregation", ""};
+      EXPECT_NE(advice(slow, on_gpu).find("'Linear solver/Backend' = host, with 'Preconditioner' = amg"), std::string::npos);
       Progress rounding  = slow;
       rounding.last      = 1e-14;
       rounding.stagnated = true;
