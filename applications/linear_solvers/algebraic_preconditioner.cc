@@ -67,6 +67,9 @@ namespace leopard
 
   std::string AlgebraicPreconditioner::details() const
   {
-    return "preconditioner " + parameters.preconditioner + " set up in " + format("%.2g", seconds) + " s";
+    return "preconditioner " + parameters.preconditioner + " set up in " + format("%.2g", seconds) + " s" +
+           (parameters.has_async_factors_at_first()
+              ? "; triangular solves (automatic): " + parameters.chosen_triangular().text + "; should they fail, exact ones"
+              : "");
   }
 } // namespace leopard

@@ -129,6 +129,8 @@ namespace leopard
       add("'Linear solver/Schedule' = synchronous with 'Local iterations' = 1, for which tau is");
     if (parameters.is_relaxation() && parameters.omega > 1.)
       add("'Linear solver/Omega' = 1");
+    if (parameters.has_async_factors() && verdict != Verdict::slow)
+      add("'Linear solver/Triangular solves' = exact");
     if (parameters.n_gpus > 1)
       add("'Linear solver/GPUs' = 1, or mpirun with a rank for each GPU, which have multigrid");
     add(more);

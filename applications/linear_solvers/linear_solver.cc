@@ -173,10 +173,12 @@ namespace leopard
                         " as preconditioner: (global) iterations. Dimensionless.");
     prm.declare_entry(
       "Triangular solves",
-      "exact",
-      Selection("exact|async"),
+      "automatic",
+      Selection("automatic|exact|async"),
       "ilu and ic: how their factors are solved with: exact (substitution: on the host one row after the other, on a GPU cuSPARSE), or "
-      "async, some iterations of block-asynchronous iteration, with Local iterations, Block size and Schedule of this section.");
+      "async, some iterations of block-asynchronous iteration, with Local iterations, Block size and Schedule of this section. automatic: exact on "
+      "the host; on a GPU, where exact ones take many times as long, asynchronous ones with iterations of their own, synchronous for cg or where "
+      "the Schedule is not chaotic, and exact ones as soon as a solve fails with these.");
     prm.declare_entry("Triangular iterations",
                       "3",
                       Integer(1, 100000),
@@ -343,21 +345,6 @@ namespace leopard
     return options;
   }
 
-  IncompleteOptions LinearSolverParameters::incomplete_options() const
-  {
-    IncompleteOptions options;
-    options.factors.kind        = preconditioner == "ic" ? FactorKind::ic : FactorKind::ilu;
-    options.factors.fill_level  = fill_level;
-    options.n_sweeps            = factor_sweeps;
-    options.solves.solve        = triangular_solves == "async" ? TriangularSolve::asynchronous : TriangularSolve::exact;
-    options.solves.n_iterations = triangular_iterations;
-    options.solves.block_async  = block_async;
-
-    options.solves.block_async.block_omega = 1.;
-    options.solves.block_async.l1_weights  = false;
-    return options;
-  }
-
   NodePlace NodePlace::find(MPI_Comm all_ranks)
   {
     MPI_Comm node;
@@ -413,7 +400,8 @@ namespace leopard
     if (n_gpus > 1 && Utilities::MPI::n_mpi_processes(comm) > 1)
       throw Error(several + "the program runs on " + std::to_string(Utilities::MPI::n_mpi_processes(comm)) +
                   " ranks\n  expected: one rank, or one GPU, as each rank has its own");
-    block_async.backend                              = backend == "cuda" ? Backend::cuda : backend == "host" ? Backend::host : Backend::reference;
+    block_async.backend = backend == "cuda" ? Backend::cuda : backend == "host" ? Backend::host : Backend::reference;
+    choose_triangular_solves();
     multigrid.options.backend                        = block_async.backend;
     multigrid.options.sixteen_bits                   = multigrid.options.sixteen_bits && backend == "cuda"; // else it is said to be not used
     multigrid.options.n_threads                      = block_async.n_threads;
@@ -499,9 +487,14 @@ namespace leopard
     parameters.check_precision_on(comm);
     throw_if_stop_requested(comm);
     n_in_single              = 0;
-    LinearSolveResult result = parameters.goes_on_in_double() ? solve_or_in_double(x, b, target) : solve_scaled(x, b, target);
+    LinearSolveResult result = parameters.has_async_factors_at_first() ? solve_or_exactly(x, b, target) : solve_in_precisions(x, b, target);
     result.note              = std::exchange(note, "");
     return result;
+  }
+
+  LinearSolveResult LinearSolver::solve_in_precisions(HostVector &x, const HostVector &b, const LinearTarget &target)
+  {
+    return parameters.goes_on_in_double() ? solve_or_in_double(x, b, target) : solve_scaled(x, b, target);
   }
 
   LinearSolveResult LinearSolver::solve_scaled(HostVector &x, const HostVector &b, const LinearTarget &target)

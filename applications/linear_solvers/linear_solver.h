@@ -11,6 +11,7 @@
 #include <solvers/dealii/trilinos_matrix.h>
 #include <solvers/distributed/gpus/several_gpus.h>
 #include <solvers/triangular/incomplete_preconditioner.h>
+#include <solvers/triangular/triangular_choice.h>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -42,6 +43,9 @@ namespace leopard
     std::string remark_on_cores() const;
   };
 
+  /** LinearSolverParameters::triangular_solves as they are chosen: asynchronous, and exact where that fails. */
+  constexpr const char *async_at_first = "async at first";
+
   /** Section "Linear solver" of the parameter file. */
   struct LinearSolverParameters
   {
@@ -66,20 +70,20 @@ namespace leopard
     double              lambda_min                = 0.;     ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
     double              lambda_max                = 0.;     ///< chebyshev: largest; 0: estimated
     BlockAsyncOptions   block_async               = for_changing_values();
-    bool                any_block_size            = true;      ///< of async; block_async has the usual one then
-    std::string         block_shape               = "compact"; ///< of async; or rows
-    std::string         triangular_solves         = "exact";   ///< of ilu and ic; or async
-    int                 triangular_iterations     = 3;         ///< async: global iterations of each of the two solves
-    int                 fill_level                = 0;         ///< of the factors of ilu and ic
-    int                 factor_sweeps             = 0;         ///< that find the factors; 0: elimination
-    MultigridParameters multigrid;                             ///< section "Multigrid"
-    SolverChoice        suited;                                ///< what "automatic" chooses where no preconditioner is given; after choose()
-    bool                chose_single  = false;                 ///< whether cycles are in single precision since the file leaves it to the program
-    bool                automatic     = false;                 ///< whether method and preconditioner were chosen
-    bool                free          = false;                 ///< and no preconditioner was given
-    bool                values_change = false;                 ///< whether the matrix is solved with for several values; after choose()
-    std::string         why;                                   ///< the reason
-    std::vector<RankGpu> gpus;                                 ///< of the ranks, with the backend cuda; after choose_backend()
+    bool                any_block_size            = true;        ///< of async; block_async has the usual one then
+    std::string         block_shape               = "compact";   ///< of async; or rows
+    std::string         triangular_solves         = "automatic"; ///< of ilu and ic, until choose_backend(); exact, async, async_at_first
+    int                 triangular_iterations     = 3;           ///< async: global iterations of each of the two solves
+    int                 fill_level                = 0;           ///< of the factors of ilu and ic
+    int                 factor_sweeps             = 0;           ///< that find the factors; 0: elimination
+    MultigridParameters multigrid;                               ///< section "Multigrid"
+    SolverChoice        suited;                                  ///< what "automatic" chooses where no preconditioner is given; after choose()
+    bool                chose_single  = false;                   ///< whether cycles are in single precision since the file leaves it to the program
+    bool                automatic     = false;                   ///< whether method and preconditioner were chosen
+    bool                free          = false;                   ///< and no preconditioner was given
+    bool                values_change = false;                   ///< whether the matrix is solved with for several values; after choose()
+    std::string         why;                                     ///< the reason
+    std::vector<RankGpu> gpus;                                   ///< of the ranks, with the backend cuda; after choose_backend()
 
     void declare(dealii::ParameterHandler &prm);
     void read(dealii::ParameterHandler &prm);
@@ -114,7 +118,15 @@ namespace leopard
     const Method &smoother() const { return find_method((uses_aggregation() ? multigrid.of_aggregation() : multigrid.options).smoother.method); }
     /** Whether incomplete factors precondition. */
     bool has_factors() const { return is_krylov() && (preconditioner == "ilu" || preconditioner == "ic"); }
+    /** Whether asynchronous solves are asked for, with the options of this section. */
     bool has_async_factors() const { return has_factors() && triangular_solves == "async"; }
+    /** Whether they are the program's choice, with options of its own: where they fail exact ones follow. */
+    bool has_async_factors_at_first() const { return has_factors() && triangular_solves == async_at_first; }
+    /** Whether they may be, as far as is known. */
+    bool may_choose_async_factors() const
+    {
+      return has_async_factors_at_first() || (has_factors() && triangular_solves == "automatic" && (backend == "cuda" || backend == "automatic"));
+    }
     /** What makes two runs of an asynchronous solver equal, for a log. */
     std::string how_to_repeat(MPI_Comm comm) const;
     /** Whether one of the library's preconditioners that are made of the matrix alone does. */
@@ -122,6 +134,7 @@ namespace leopard
     bool              uses_aggregation() const { return is_krylov() && preconditioner == "aggregation"; }
     bool              has_smoother() const { return uses_multigrid() || uses_aggregation(); } ///< on the levels of either
     IncompleteOptions incomplete_options() const;
+    TriangularChoice  chosen_triangular() const; ///< by the backend
     /**
      * Whether several GPUs of a rank can share out its rows: of async alone, or of a Krylov method, see
      * krylov_on_gpus.cc.
@@ -185,7 +198,8 @@ namespace leopard
     /** Whether two runs differ. */
     bool is_asynchronous() const
     {
-      return has_asynchronous_rows() || (uses_block_async() && block_async.schedule == Schedule::chaotic && backend != "reference");
+      return has_asynchronous_rows() || (has_async_factors_at_first() && chosen_triangular().varies()) ||
+             (uses_block_async() && block_async.schedule == Schedule::chaotic && backend != "reference");
     }
 
     /**
@@ -199,6 +213,8 @@ namespace leopard
     std::vector<std::string> remarks_on_gpus() const;
 
   private:
+    /** Replaces "automatic". */
+    void choose_triangular_solves();
     /** Those that tau scaling is for. */
     static std::vector<std::string> methods_with_tau();
     /** Whether tau scaling is for the relaxation that solves or preconditions. */
@@ -258,7 +274,8 @@ namespace leopard
    * Cycles in single precision that the program has chosen (chose_single) give way to cycles in double once, and so do
    * Krylov methods in single precision: where entries on the diagonal differ by more than a factor of 1e7 or are not
    * within 1e-35 and 1e35 (of cycles), where the values do not fit, or where a solve diverges (then it begins anew) or
-   * misses its tolerance within the iterations that it may do (then it goes on with as many), and `note` says so.
+   * misses its tolerance within the iterations that it may do (then it goes on with as many), and `note` says so. So do
+   * asynchronous triangular solves that the program has chosen to exact ones, which may do as many iterations again.
    */
   class LinearSolver
   {
@@ -313,7 +330,12 @@ namespace leopard
 
   private:
     void make();
-    void make_in_double(const std::string &why);
+    /** In single precision, where that is to be tried, and in double. */
+    LinearSolveResult solve_in_precisions(HostVector &x, const HostVector &b, const LinearTarget &target);
+    /** With asynchronous triangular solves, and with exact ones from then on where these miss the tolerance. */
+    LinearSolveResult solve_or_exactly(HostVector &x, const HostVector &b, const LinearTarget &target);
+    void              make_exact(const std::string &why);
+    void              make_in_double(const std::string &why);
     /** set_up(), or make_in_double() where that fails. */
     void or_in_double(const std::function<void()> &set_up);
     /** The same of a solve. */

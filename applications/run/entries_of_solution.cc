@@ -187,7 +187,8 @@ namespace leopard::entry_rows
     {
       const LinearSolverParameters &solver    = r.parameters.linear_solver;
       const bool                    of_sweeps = !r.fused && solver.has_factors() && solver.factor_sweeps > 0;
-      return of_sweeps || (r.fused && solver.block_async.schedule == Schedule::chaotic) ? "" : of_async(r, entry);
+      const bool                    of_solves = !r.fused && solver.may_choose_async_factors();
+      return of_sweeps || of_solves || (r.fused && solver.block_async.schedule == Schedule::chaotic) ? "" : of_async(r, entry);
     }
 
     /**

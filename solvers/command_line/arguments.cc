@@ -34,7 +34,6 @@ namespace leopard::command_line
     const Choices<Precision> precisions = {
       {"double", Precision::double_precision}, {"single", Precision::single}, {"mixed", Precision::mixed}, {"automatic", Precision::automatic}};
     const Choices<device::Waiting> waitings              = {{"spin", device::Waiting::spin}, {"block", device::Waiting::block}};
-    const Choices<TriangularSolve> triangular_solves     = {{"exact", TriangularSolve::exact}, {"async", TriangularSolve::asynchronous}};
     constexpr double               usual_overlap_percent = 25.;
 
     const char *const group_of_async = "Method async";
@@ -135,7 +134,12 @@ namespace leopard::command_line
                  "default automatic, what the matrix lets expect, and the next stronger one where that fails; async where an option that only "
                  "relaxations know is given, which is said");
       add_choice(app, "--preconditioner", a.preconditioner, choices_of(preconditioner_names()), "of cg and gmres, default automatic");
-      add_choice(app, "--triangular", a.triangular.solve, triangular_solves, "of ic and ilu, how their factors are solved with, default exact");
+      add_choice(
+        app,
+        "--triangular",
+        a.triangular_solves,
+        choices_of({"automatic", "exact", "async"}),
+        "of ic and ilu, how their factors are solved with, default automatic: async on a GPU, and exact where that fails; exact on the host");
       app.add_option("--triangular-iterations", a.triangular.n_iterations, "of --triangular async: global iterations (default 3)")->type_name("N");
       app
         .add_option("--fill", a.fill_level, "of ic and ilu: level of fill of their factors; 0, the default: the entries of the matrix and no others")
@@ -310,9 +314,11 @@ namespace leopard::command_line
                words_of_method(a),
                "it with --method automatic or multigrid, or --preconditioner multigrid, whose levels are made of nodes");
       if (!a.has_factors())
-        refuse(a, {"--triangular", "--fill", "--factor-sweeps"}, words_of_method(a), "it with --preconditioner ic or ilu");
+        refuse(a, {"--fill", "--factor-sweeps"}, words_of_method(a), "it with --preconditioner ic or ilu");
+      if (!a.has_factors() && a.method_name != "automatic" && !(a.is_krylov() && a.preconditioner == "automatic"))
+        refuse(a, {"--triangular"}, words_of_method(a), "it with --method automatic, or --preconditioner ic or ilu");
       if (a.triangular.solve != TriangularSolve::asynchronous)
-        refuse(a, {"--triangular-iterations"}, "exact triangular solves", "--triangular async with it");
+        refuse(a, {"--triangular-iterations"}, a.triangular_solves + " triangular solves", "--triangular async with it");
       if (a.is_relaxation())
         return;
       const std::string expected = "it with --method async, or another relaxation";
@@ -548,6 +554,7 @@ namespace leopard::command_line
       a.asks_for_async = what_asks_for_async(a);
     if (!a.asks_for_async.empty() || (a.analyze && !a.has("--method")))
       a.method_name = "async";
+    a.triangular.solve = a.triangular_solves == "async" ? TriangularSolve::asynchronous : TriangularSolve::exact;
     if (a.async.overlap != Overlap::none && !a.has("--overlap-percent") && !a.has("--overlap-level"))
       a.async.overlap_percent = usual_overlap_percent;
     if (a.method().corrects) // --precision single: in the precision of the vectors

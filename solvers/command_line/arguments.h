@@ -44,6 +44,7 @@ namespace leopard::command_line
     std::string       preconditioner = "automatic";                 ///< of cg and gmres: automatic, none, multigrid, ic, ilu, or a relaxation
     std::string       smoother       = "chebyshev";                 ///< of multigrid
     TriangularOptions triangular;                                   ///< of ic and ilu: how their factors are solved with; all but block_async
+    std::string       triangular_solves    = "automatic";           ///< the same as it is asked for: automatic, exact or async
     int               fill_level           = 0;                     ///< of ic and ilu: FactorOptions::fill_level
     int               factor_sweeps        = 0;                     ///< of ic and ilu: IncompleteOptions::n_sweeps
     std::string       backend              = "automatic";           ///< automatic, host, cuda or reference

@@ -106,7 +106,7 @@ namespace leopard::command_line
         }
       cg_factors.has_factors_to_come = has_small && traits.is_like_diffusion();
       result.push_back(cg_factors);
-      if (has_direct && traits.is_like_diffusion()) // waves of low frequency: the coarse levels suit, CG does not
+      if (traits.is_like_diffusion()) // waves of low frequency: the coarse levels suit, CG does not
         result.push_back({"gmres", "multigrid", "for matrices that are not definite, too", 60});
       add_direct(result, traits, has_direct, {"gmres", "jacobi", unpromised});
       return result;
@@ -183,6 +183,32 @@ namespace leopard::command_line
       attempts.insert(attempts.begin(), first);
     }
 
+    /**
+     * On a GPU asynchronous ones, and exact ones next: these take an iteration ten times as long, but some matrices
+     * (shells) may bear no others.
+     */
+    std::vector<Attempt> with_triangular_solves(const std::vector<Attempt> &attempts, const Arguments &arguments)
+    {
+      if (arguments.triangular_solves != "automatic")
+        return attempts;
+      const Backend        backend = may_use_gpu(arguments) ? Backend::cuda : Backend::host;
+      std::vector<Attempt> result;
+      for (Attempt attempt : attempts)
+        {
+          const bool has_factors = attempt.preconditioner == "ic" || attempt.preconditioner == "ilu";
+          if (has_factors)
+            attempt.triangular = choose_triangular(backend, attempt.method == "cg");
+          result.push_back(attempt);
+          if (!has_factors || !attempt.triangular->is_asynchronous())
+            continue;
+          attempt.triangular    = TriangularChoice{{}, "exact"};
+          attempt.is_exact_next = true;
+          attempt.why           = "the same with exact triangular solves";
+          result.push_back(attempt);
+        }
+      return result;
+    }
+
     std::vector<Attempt> methods_for(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments)
     {
       if (arguments.n_gpus > 0 && arguments.is_krylov() && arguments.preconditioner == "automatic")
@@ -222,7 +248,7 @@ namespace leopard::command_line
   std::vector<Attempt> attempts_for(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments)
   {
     constexpr double     digits_of_single = 1e7;
-    std::vector<Attempt> result           = methods_for(A, traits, arguments);
+    std::vector<Attempt> result           = with_triangular_solves(methods_for(A, traits, arguments), arguments);
     for (Attempt &attempt : result)
       {
         // rows that sum to zero are known as such; nearly zero they are lost to rounding
@@ -261,6 +287,13 @@ namespace leopard::command_line
     return result;
   }
 
+  bool leave_out_exact_solves(std::vector<Attempt> &attempts, std::size_t i)
+  {
+    if (i + 1 < attempts.size() && attempts[i + 1].is_exact_next)
+      attempts.erase(attempts.begin() + static_cast<long>(i) + 1);
+    return i + 1 == attempts.size();
+  }
+
   Arguments with_attempt(const Arguments &arguments, const Attempt &attempt)
   {
     Arguments result      = arguments;
@@ -271,6 +304,13 @@ namespace leopard::command_line
     result.largest_shift  = attempt.largest_shift;
     if (!attempt.smoother.empty() && !arguments.has("--smoother"))
       result.smoother = attempt.smoother;
+    if (attempt.triangular)
+      result.triangular = attempt.triangular->options;
+    if (attempt.triangular && attempt.triangular->is_asynchronous())
+      {
+        result.async.local_iterations = attempt.triangular->options.block_async.local_iterations;
+        result.async.schedule         = attempt.triangular->options.block_async.schedule;
+      }
     if (attempt.stencil != nullptr && !result.has("--precision")) // cycles in single precision are safe there
       result.precision = Precision::automatic;
     const bool asks_for_mixed = result.precision == Precision::mixed && result.has("--precision"),
@@ -292,6 +332,9 @@ namespace leopard::command_line
   std::string text_of(const Attempt &attempt)
   {
     return attempt.method +
-           (attempt.preconditioner == "none" || attempt.preconditioner == "automatic" ? "" : " preconditioned by " + attempt.preconditioner);
+           (attempt.preconditioner == "none" || attempt.preconditioner == "automatic" ? "" : " preconditioned by " + attempt.preconditioner) +
+           (attempt.is_exact_next                                         ? " with exact solves"
+            : attempt.triangular && attempt.triangular->is_asynchronous() ? " with asynchronous solves"
+                                                                          : "");
   }
 } // namespace leopard::command_line

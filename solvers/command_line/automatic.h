@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../triangular/triangular_choice.h"
 #include "arguments.h"
 #include "matrix_traits.h"
 
@@ -26,6 +27,8 @@ namespace leopard::command_line
     bool                                   is_for_singular     = false; ///< where factors have shown that the matrix is
     std::string                            smoother            = "";    ///< of multigrid; empty: what the arguments say
     bool                                   is_patient          = false; ///< see patient()
+    std::optional<TriangularChoice>        triangular          = {};    ///< of ic and ilu, where it is chosen; else what the arguments say
+    bool                                   is_exact_next       = false; ///< the one before with exact triangular solves
   };
 
   /**
@@ -49,9 +52,15 @@ namespace leopard::command_line
    */
   std::optional<Attempt> patient(const Attempt &attempt, double reached_so_far, const Attempt &next, const CrsMatrix<double> &A);
 
+  /**
+   * After attempt i, of which exact triangular solves would change nothing: leaves out the one with these.
+   * @return whether attempt i was the last one, then.
+   */
+  bool leave_out_exact_solves(std::vector<Attempt> &attempts, std::size_t i);
+
   /** The arguments as if the attempt had been asked for. */
   Arguments with_attempt(const Arguments &arguments, const Attempt &attempt);
 
-  /** "CG preconditioned by multigrid" */
+  /** "CG preconditioned by multigrid", "cg preconditioned by ic with exact solves" where that was tried without. */
   std::string text_of(const Attempt &attempt);
 } // namespace leopard::command_line

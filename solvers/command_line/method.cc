@@ -108,24 +108,27 @@ namespace leopard::command_line
         }
     }
 
-    /** Estimates where they take long, unless there is a limit, max_seconds > 0, which then is theirs. */
+    /**
+     * Estimates where they take long. @param max_seconds of all that is done; 0: no limit. They take half of it at
+     * most, but for 40 products.
+     */
     ExtremeEigenvalues eigenvalues_in_time(const CrsMatrix<double> &A, double max_seconds, const Log &log)
     {
-      constexpr double tolerance = 1e-3, margin = 0.01, patience = 0.3, of_estimate = 0.5;
+      constexpr double tolerance = 1e-3, margin = 0.01, of_exact = 0.3, of_estimate = 0.5, share = 0.25;
       constexpr int    many_rows = 200000; // with which nothing is found in that time
+      const double     most      = max_seconds > 0. ? share * max_seconds : of_estimate;
+      const double     patience  = std::min(of_exact, most);
       std::string      why       = "of as many rows as these";
-      if (max_seconds > 0. || A.n_rows <= many_rows)
+      if (A.n_rows <= many_rows)
         try
           {
-            return extreme_eigenvalues(A, tolerance, max_seconds > 0. ? max_seconds : patience);
+            return extreme_eigenvalues(A, tolerance, patience);
           }
         catch (const ConvergenceFailure &)
           {
-            if (max_seconds > 0.)
-              throw;
-            why = "as they take longer than " + short_text(patience, 5) + " s";
+            why = "as they take longer than " + short_text(patience, 2) + " s";
           }
-      const spectrum::Estimate found = spectrum::estimate_extreme(A, tolerance, of_estimate);
+      const spectrum::Estimate found = spectrum::estimate_extreme(A, tolerance, std::min(of_estimate, most));
       log("eigenvalues", "estimated from inside the spectrum, " + why + ": " + found.what_is_known());
       // one that is too small would make iterations diverge
       return {found.eigenvalues.smallest, (1. + margin) * found.eigenvalues.largest};
@@ -188,7 +191,8 @@ namespace leopard::command_line
       if (options.schedule == Schedule::synchronous && options.local_iterations == 1)
         return take(0.);
       // asynchronous iterations bear less: as much as converges in whatever order the blocks come
-      constexpr double max_seconds = 2.;                           // of all: who iterates so long that one is not decided gains little from the next
+      constexpr double most        = 2.; // seconds of all: who iterates so long that one is not decided gains little from the next
+      const double     max_seconds = a.criteria.max_seconds > 0. ? std::min(most, 0.25 * a.criteria.max_seconds) : most;
       constexpr double of_entry = 0.2e-9, least_iterations = 900.; // in three schedules, as converges_in_all_schedules() has it
       const bool       is_large = of_entry * least_iterations * options.local_iterations * A.n_entries() > max_seconds;
       const Stopwatch  stopwatch;
@@ -202,7 +206,7 @@ namespace leopard::command_line
       take(1.);
       const bool is_late = is_large || stopwatch.seconds() > max_seconds;
       log("warning",
-          std::string("no momentum was found ") + (is_late ? "in " + short_text(max_seconds, 5) + " s " : "") + "that converges in every schedule" +
+          std::string("no momentum was found ") + (is_late ? "in " + short_text(max_seconds, 2) + " s " : "") + "that converges in every schedule" +
             (is_large ? ", as none can be tried out on so large a matrix in that time" : "") + ": none is taken, and omega = tau" +
             (is_late ? "\n            to do: --momentum with a number, or --schedule synchronous --local-iterations 1 --momentum" : ""));
     }

@@ -249,7 +249,10 @@ namespace leopard::command_line
       else if (!iteration.solver->is_fixed_linear_map())
         log_line("",
                  std::string("asynchronous: results vary from run to run, within the tolerance; ") +
-                   (arguments.async.two_stage == TwoStage::inner ? "--backend host" : "--schedule replay") + " gives the same ones in every run");
+                   (arguments.has_factors() && arguments.triangular_solves == "automatic" ? "--triangular exact"
+                    : arguments.async.two_stage == TwoStage::inner                        ? "--backend host"
+                                                                                          : "--schedule replay") +
+                   " gives the same ones in every run");
     }
 
     Solution
@@ -387,6 +390,9 @@ namespace leopard::command_line
           };
           if (attempts[i].why != "as asked for")
             log_line(i == 0 ? "automatic" : "next", text_of(attempts[i]) + ": " + attempts[i].why);
+          if (attempts[i].triangular && !attempts[i].is_exact_next)
+            log_line("triangular",
+                     attempts[i].triangular->text + (attempts[i].triangular->is_asynchronous() ? "; should they fail, exact ones" : ""));
           if ((arguments.precision == Precision::mixed || is_free_multigrid) && now.precision == Precision::double_precision)
             log_line("precision",
                      now.method_name != "direct" ? "double, as single does not do for this matrix"
@@ -400,6 +406,8 @@ namespace leopard::command_line
               const bool is_indefinite = !traits.is_singular && found.iteration.solver->has_found_indefinite();
               if (is_indefinite)
                 is_last = leave_out_cg(attempts, i);
+              if (found.result.status == SolveStatus::iteration_limit && arguments.method_name != "automatic" && arguments.has("--max-iterations"))
+                is_last = leave_out_exact_solves(attempts, i);
               if (chose_single && !is_indefinite && (found.result.status == SolveStatus::diverged || found.result.status == SolveStatus::stagnated))
                 try_in_double_next();
               if (found.result.status == SolveStatus::iteration_limit && !is_last && !arguments.has("--max-iterations"))
@@ -407,9 +415,11 @@ namespace leopard::command_line
                   attempts.insert(attempts.begin() + static_cast<long>(i) + 1, *more);
               if (attempts[i].is_for_singular && !singular.empty())
                 {
-                  if (found.result.status != SolveStatus::converged)
+                  const bool has_converged = found.result.status == SolveStatus::converged;
+                  if (!has_converged && !(i + 1 < attempts.size() && attempts[i + 1].is_exact_next))
                     throw InvalidInput(singular);
-                  log_line("singular", "the matrix is singular: x is determined up to its null space");
+                  if (has_converged)
+                    log_line("singular", "the matrix is singular: x is determined up to its null space");
                 }
               const bool is_late   = arguments.criteria.max_seconds > 0. && !(seconds_left() > 0.);
               const bool is_better = !best || found.quality.residual < best->quality.residual;
@@ -435,6 +445,8 @@ namespace leopard::command_line
             {
               const bool is_of_matrix =
                 dynamic_cast<const InvalidInput *>(&problem) != nullptr || dynamic_cast<const ConvergenceFailure *>(&problem) != nullptr;
+              if (is_of_matrix)
+                is_last = leave_out_exact_solves(attempts, i); // it is the factors that are not to be had
               if (is_of_matrix && chose_single)
                 try_in_double_next();
               if (is_of_matrix && attempts[i].is_for_singular && !singular.empty())

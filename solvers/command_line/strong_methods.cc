@@ -366,12 +366,13 @@ namespace leopard::command_line
           options.factors.report_fill = [&log](double n_entries, double bytes) {
             log("fill", short_text(n_entries, 3) + " entries of the factors, about " + short_text(bytes / 1e9, 2) + " GB while they are made");
           };
-          options.n_sweeps                    = a.factor_sweeps;
-          options.solves                      = a.triangular;
-          options.solves.block_async          = a.async;
-          options.solves.block_async.backend  = backend;
-          options.solves.block_async.schedule = schedule_of_preconditioner(a, log);
-          const auto factors                  = make_incomplete_preconditioner<Number>(A, options);
+          options.n_sweeps                   = a.factor_sweeps;
+          options.solves                     = a.triangular;
+          options.solves.block_async         = a.async;
+          options.solves.block_async.backend = backend;
+          if (a.triangular_solves != "automatic")
+            options.solves.block_async.schedule = schedule_of_preconditioner(a, log);
+          const auto factors = make_incomplete_preconditioner<Number>(A, options);
           log("factors", factors->description());
           if (!(factors->shift() <= a.largest_shift))
             throw InvalidInput("the incomplete factors are those of another matrix, with " + short_text(factors->shift(), 3) +

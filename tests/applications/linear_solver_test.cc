@@ -50,6 +50,62 @@ namespace leopard
         }
     }
 
+    /**
+     * The factors are exact, and so are substitutions: one iteration; blocks that wait bring news one block a sweep.
+     */
+    TEST(LinearSolver, GoesOnWithExactTriangularSolvesWhereChosenOnesFail)
+    {
+      const int        n = 6000;
+      const HostMatrix A = tridiagonal_matrix(n);
+      HostVector       b(dealii::complete_index_set(n), MPI_COMM_SELF);
+      b = 1.;
+      for (const char *method : {"cg", "gmres"})
+        {
+          LinearSolverParameters parameters;
+          parameters.method               = method;
+          parameters.preconditioner       = "ilu";
+          parameters.backend              = "host";
+          parameters.precision            = "double";
+          parameters.block_async.schedule = Schedule::synchronous;
+          parameters.triangular_solves    = async_at_first; // as on a GPU
+          ASSERT_TRUE(parameters.chosen_triangular().is_asynchronous());
+          LinearSolver       solver(parameters, A, 1, nullptr, MPI_COMM_SELF);
+          const LinearTarget target{1e-8, 5};
+          for (const bool is_first : {true, false})
+            {
+              HostVector x(b);
+              x                              = 0.;
+              const LinearSolveResult result = solver.solve(x, b, target);
+              EXPECT_TRUE(result.converged) << method;
+              EXPECT_GE(result.n_iterations, is_first ? 6 : 1) << method; // those in vain count
+              EXPECT_LE(result.n_iterations, is_first ? 10 : 5) << method;
+              EXPECT_EQ(result.note.find("exact triangular solves from now on") != std::string::npos, is_first) << result.note;
+            }
+          EXPECT_NE(solver.description().find("exact, in sequence"), std::string::npos) << solver.description();
+        }
+    }
+
+    TEST(LinearSolver, TriangularSolvesOfTheHostAreExact)
+    {
+      LinearSolverParameters parameters;
+      parameters.method         = "gmres";
+      parameters.preconditioner = "ilu";
+      parameters.backend        = "host";
+      parameters.choose_backend(MPI_COMM_SELF, NodePlace());
+      EXPECT_EQ(parameters.triangular_solves, "exact");
+      EXPECT_EQ(parameters.incomplete_options().solves.solve, TriangularSolve::exact);
+      parameters.triangular_solves   = "automatic";
+      parameters.block_async.backend = Backend::cuda; // no GPU is asked
+      EXPECT_TRUE(parameters.chosen_triangular().is_asynchronous());
+      EXPECT_TRUE(parameters.chosen_triangular().varies());
+      EXPECT_EQ(parameters.chosen_triangular().options.block_async.storage, Storage::double_precision); // values may change
+      parameters.block_async.schedule = Schedule::replay;                                               // who wants repetition has it
+      EXPECT_FALSE(parameters.chosen_triangular().varies());
+      parameters.block_async.schedule = Schedule::chaotic;
+      parameters.method               = "cg";
+      EXPECT_FALSE(parameters.chosen_triangular().varies());
+    }
+
     HostMatrix on_host(const CrsMatrix<double> &A)
     {
       dealii::DynamicSparsityPattern pattern(A.n_rows, A.n_rows);
