@@ -184,7 +184,7 @@ namespace leopard
                   ", and its levels would be empty\n  expected: gmres with another preconditioner (ilu, amg), direct, or automatic");
     if (linear_solver.method == "multigrid" && problem->fields().size() > 1)
       throw Error(where + ", but the problem " + problem->name() + " has " + std::to_string(problem->fields().size()) +
-                  " fields\n  expected: gmres with the preconditioner multigrid, which treats each field by itself");
+                  " fields\n  expected: gmres with the preconditioner multigrid, which takes one field after the other");
     if (mesh.adaptive && mesh.is_periodic())
       throw Error(
         where + (linear_solver.automatic ? " (automatic)" : "") +
