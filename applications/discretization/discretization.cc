@@ -217,14 +217,13 @@ namespace leopard
   template <int dim, int spacedim>
   void Discretization<dim, spacedim>::check_singularity() const
   {
-    if (is_singular() && !parameters.multigrid)
+    const bool has_levels = dim == spacedim && !simplices && !(mesh_parameters.adaptive && mesh_parameters.is_periodic());
+    if (is_singular() && !parameters.bears_constants)
       throw Error("section '" + problem.name() + "' prescribes boundary values nowhere, so the solution is determined up to a constant only" +
-                  "\n  expected: 'Boundary values' for at least one boundary id, or a Helmholtz problem with delta > 0" +
-                  (dim != spacedim ? "; a closed surface has no boundary"
-                   : mesh_parameters.adaptive && mesh_parameters.is_periodic()
-                     ? "; or 'Mesh/Adaptive' = false and 'Linear solver/Method' = multigrid, which finds the solution of mean zero"
-                   : simplices ? ""
-                               : ", or 'Linear solver/Method' or 'Preconditioner' = multigrid, which finds the solution of mean zero"));
+                  "\n  expected: 'Linear solver/Method' = cg with 'Preconditioner' = aggregation" + (has_levels ? " or multigrid" : "") +
+                  ", which finds the solution of mean zero; or " +
+                  (boundary_ids(triangulation).empty() ? "" : "'Boundary values' for at least one boundary id, or ") +
+                  "a Helmholtz problem with delta > 0");
   }
 
   template <int dim, int spacedim>

@@ -40,6 +40,7 @@ namespace leopard
     unsigned int degree             = 1;     ///< of the finite elements
     bool         lumped_mass        = true;  ///< of the time derivative; of finite differences always
     bool         multigrid          = false; ///< whether the linear solver asks for levels; said by it, no entry of the section
+    bool         bears_constants    = false; ///< whether it bears a matrix that maps constants to zero; likewise
 
     void declare(dealii::ParameterHandler &prm);
     /** @throws Error for choices that contradict each other or the mesh. */

@@ -268,7 +268,7 @@ namespace leopard
       singular.is_singular = true;
       LinearSolverParameters parameters;
       parameters.n_gpus = 2;
-      EXPECT_THROW(parameters.choose(singular), Error); // multigrid alone keeps the mean out
+      EXPECT_THROW(parameters.choose(singular), Error); // what keeps the mean out has one GPU
     }
   } // namespace
 } // namespace leopard
