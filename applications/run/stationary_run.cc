@@ -80,16 +80,17 @@ namespace leopard
       HostVector residual(u), update(u);
       // the right-hand side of the update shrinks with a good first guess; the tolerance is against the load all the
       // same
-      double scale = implicit.scale(nullptr, update);
+      double     scale = implicit.scale(nullptr, update);
+      HostVector load(system.load);
       implicit.residual(u, nullptr, residual);
       if (discretization.is_singular())
         {
           balance(context, discretization, residual);
-          discretization.balance(update);
-          scale = l2_norm(update);
+          discretization.balance(load);
+          scale = l2_norm(load);
         }
       const double           first = l2_norm(residual);
-      const LinearCorrection correction{solver, parameters.relative_tolerance, scale, parameters.max_iterations, ""};
+      const LinearCorrection correction{solver, parameters.relative_tolerance, scale, parameters.max_iterations, "", &implicit.jacobian(), &load};
       const auto             result = correction(u, residual, update, [&] {
         if (discretization.is_singular())
           discretization.remove_mean(u, system.lumped_mass);
