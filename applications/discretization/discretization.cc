@@ -233,6 +233,12 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
+  bool Discretization<dim, spacedim>::has_mean_of_absorption() const
+  {
+    return !problem.time_dependent() && !problem.has_reaction() && problem.absorption(0) > 0. && dirichlet_boundary(0).empty();
+  }
+
+  template <int dim, int spacedim>
   void Discretization<dim, spacedim>::refine_coarse_mesh(unsigned int n_refinements)
   {
     const bool shared = dof_handler.has_active_dofs();

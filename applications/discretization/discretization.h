@@ -180,6 +180,10 @@ namespace leopard
     /** Whether the problem determines its solution up to a constant only. */
     bool is_singular() const;
     /**
+     * Whether absorption alone determines the constant part of a linear problem's solution: no values are prescribed.
+     */
+    bool has_mean_of_absorption() const;
+    /**
      * Makes the mean of u, an integral over the domain, zero; returns what it was. @param lumped_mass of the assembled
      * system.
      */

@@ -15,6 +15,7 @@
 #include <applications/output/field_measures.h>
 #include <applications/output/field_output.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
 #include <solvers/dealii/vector_norm.h>
 
 #include <deal.II/base/mpi.h>
@@ -25,6 +26,8 @@
 
 #include <chrono>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 namespace leopard
 {
@@ -55,6 +58,48 @@ namespace leopard
         context.log.warning(format("sources and fluxes do not balance: they add up to %.3e, which is taken out as a constant source", total));
     }
 
+    /**
+     * Without boundary values delta integral of u = integrals of sources and fluxes, one number, which the matrix loses
+     * to rounding, and a tolerance of the whole residual does not see, where delta L^2 is small: so u is given this
+     * mean.
+     */
+    class MeanOfAbsorption
+    {
+    public:
+      MeanOfAbsorption(const SemiDiscreteSystem &system_, double delta)
+        : system(system_)
+      {
+        HostVector ones(system.load);
+        ones                = 1.;
+        const double volume = system.lumped_mass * ones;
+        mean                = system.load * ones / (delta * volume);
+        uncertainty         = std::numeric_limits<double>::epsilon() * system.load.l1_norm() / (delta * volume);
+      }
+
+      template <int dim, int spacedim>
+      void give(HostVector &u, const Discretization<dim, spacedim> &discretization) const
+      {
+        discretization.remove_mean(u, system.lumped_mass);
+        u.add(mean);
+        discretization.zero_constrained(u);
+      }
+
+      void report(const RunContext &context, const HostVector &u) const
+      {
+        constexpr double much = 1e-6;
+        context.log.line(format("  no boundary values are prescribed: the mean of u, %.8g, is the one with which absorption balances sources and "
+                                "fluxes",
+                                mean));
+        if (!reached(uncertainty, much * u.linfty_norm()))
+          context.log.warning(
+            format("sources and fluxes cancel but for rounding, and absorption is small: the mean of u is uncertain by about %.1e", uncertainty));
+      }
+
+    private:
+      const SemiDiscreteSystem &system;
+      double                    mean, uncertainty;
+    };
+
     /** What the linear solver has to say once. */
     void say_note(const RunContext &context, const std::string &note)
     {
@@ -77,7 +122,13 @@ namespace leopard
       set_up.reset();
       if (const std::string details = solver.details(); !details.empty())
         context.log.line(indented(details));
-      HostVector residual(u), update(u);
+      HostVector                      residual(u), update(u);
+      std::optional<MeanOfAbsorption> mean;
+      if (discretization.has_mean_of_absorption())
+        {
+          mean.emplace(system, context.parameters.problem->absorption(0));
+          mean->give(u, discretization);
+        }
       // the right-hand side of the update shrinks with a good first guess; the tolerance is against the load all the
       // same
       double     scale = implicit.scale(nullptr, update);
@@ -94,11 +145,15 @@ namespace leopard
       const auto             result = correction(u, residual, update, [&] {
         if (discretization.is_singular())
           discretization.remove_mean(u, system.lumped_mass);
+        if (mean)
+          mean->give(u, discretization);
         implicit.residual(u, nullptr, residual);
         if (discretization.is_singular())
           discretization.balance(residual);
       });
       say_note(context, result.note);
+      if (mean)
+        mean->report(context, u);
       context.log.line(format(
         "  %s: %d %s%s, residual %.3e -> %.3e%s",
         solver.description().c_str(),

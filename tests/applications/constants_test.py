@@ -41,3 +41,18 @@ class UpToAConstant(Program):
         for mesh, expected in (((), "aggregation or multigrid, which"), (TRIANGLES, "aggregation, which")):
             message = self.leopard(self.write("flux.prm", PURE_FLUX), *mesh, "Linear solver/Method=cg", "Linear solver/Preconditioner=amg", fails=True)
             self.assertIn(f"'Linear solver/Method' = cg with 'Preconditioner' = {expected} finds the solution of mean zero", message)
+
+
+class MeanOfAbsorption(Program):
+    def test_constant_part_is_not_lost(self):
+        file = self.write("weak.prm", "set Problem = helmholtz\nsubsection Helmholtz\n set Constants = delta: 1e-3\n set Delta = delta\n set Source = delta*3 + cos(pi*x)\n"
+                          " set Exact solution = 3 + cos(pi*x)/(pi^2 + delta)\n set Boundary values =\n set Boundary fluxes = *: 0\nend\n"
+                          "subsection Mesh\n set Global refinements = 5\nend\n")
+        for delta in ("1e-10", "1e-6", "1"):
+            for solver in ((), ("Linear solver/Method=direct",),
+                           ("Linear solver/Method=cg", "Linear solver/Preconditioner=aggregation", "Mesh/Adaptive=true", "Mesh/Adaptive cycles=3")):
+                said = self.leopard(file, f"Helmholtz/Constants=delta: {delta}", *solver)
+                self.assertLess(float(self.convergence("weak")[-1]["nodal_maximum_error"]), 1e-3, f"{delta} {solver}")
+                self.assertIn("is the one with which absorption balances sources and fluxes", said)
+        self.assertIn("the mean of u is uncertain by about", self.leopard(file, "Helmholtz/Constants=delta: 1e-14"))
+        self.assertNotIn("absorption balances", self.leopard(file, "Helmholtz/Boundary fluxes=1: 0", "Helmholtz/Boundary values=0: 0", "Helmholtz/Exact solution="))
