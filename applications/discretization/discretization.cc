@@ -217,6 +217,14 @@ namespace leopard
   template <int dim, int spacedim>
   void Discretization<dim, spacedim>::check_singularity() const
   {
+    if (problem.has_reaction() && !problem.reaction_depends_on_fields() && !problem.time_dependent() && dirichlet_boundary(0).empty())
+      throw Error("section '" + problem.name() + "' prescribes boundary values nowhere, and " +
+                  expression_of_entry(problem.reaction_entry(0).text, problem.reaction_entry(0).entry) + " does not depend on " +
+                  problem.fields()[0] + ", so the solution is determined up to a constant only, if sources and fluxes balance at all" +
+                  "\n  expected: the problem laplace, with this as a part of its 'Source': it finds the solution of mean zero, and says where they "
+                  "do not balance" +
+                  (boundary_ids(triangulation).empty() ? "" : "; or 'Boundary values' for at least one boundary id") +
+                  "; or a reaction that depends on " + problem.fields()[0]);
     const bool has_levels = dim == spacedim && !simplices && !(mesh_parameters.adaptive && mesh_parameters.is_periodic());
     if (is_singular() && !parameters.bears_constants)
       throw Error("section '" + problem.name() + "' prescribes boundary values nowhere, so the solution is determined up to a constant only" +

@@ -42,6 +42,18 @@ class UpToAConstant(Program):
             message = self.leopard(self.write("flux.prm", PURE_FLUX), *mesh, "Linear solver/Method=cg", "Linear solver/Preconditioner=amg", fails=True)
             self.assertIn(f"'Linear solver/Method' = cg with 'Preconditioner' = {expected} finds the solution of mean zero", message)
 
+    def test_reaction_that_does_not_depend_on_the_field_is_refused(self):
+        file = self.write("source.prm", "set Problem = reaction-diffusion\nsubsection Reaction-diffusion\n set Reaction = expression\n set f = 1\n set Boundary values =\n"
+                          " set Boundary fluxes = *: -0.25\nend\nsubsection Mesh\n set Global refinements = 3\nend\n")
+        quadratic = ("Reaction-diffusion/Reaction=quadratic", "Reaction-diffusion/f=", "Reaction-diffusion/beta=0")
+        for more in ((), ("Reaction-diffusion/Boundary fluxes=*: 0",), ("Reaction-diffusion/f=a*u + x", "Reaction-diffusion/Constants=a: 0"), quadratic,
+                     ("Reaction-diffusion/f=cos(2*pi*x)", "Reaction-diffusion/Boundary fluxes=", "Mesh/Periodic=x, y")):
+            message = self.leopard(file, *more, fails=True)
+            self.assertIn("does not depend on u, so the solution is determined up to a constant only, if sources and fluxes balance at all", message)
+            self.assertIn("the problem laplace, with this as a part of its 'Source'", message)
+        for more in (("Reaction-diffusion/Boundary values=0: 0", "Reaction-diffusion/Boundary fluxes="), ("Reaction-diffusion/f=1 - u",)):
+            self.leopard(file, *more)
+
 
 class MeanOfAbsorption(Program):
     def test_constant_part_is_not_lost(self):
