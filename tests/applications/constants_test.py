@@ -42,6 +42,14 @@ class UpToAConstant(Program):
             message = self.leopard(self.write("flux.prm", PURE_FLUX), *mesh, "Linear solver/Method=cg", "Linear solver/Preconditioner=amg", fails=True)
             self.assertIn(f"'Linear solver/Method' = cg with 'Preconditioner' = {expected} finds the solution of mean zero", message)
 
+    def test_errors_are_those_at_equal_means(self):
+        line = "its errors are those beside the exact solution after it is given the same mean"
+        for exact, says in (("7 + cos(pi*x)*cos(2*pi*y)", True), ("1e-3 + cos(pi*x)*cos(2*pi*y)", True), ("cos(pi*x)*cos(2*pi*y)", False)):
+            said, row = self.solved("Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid", f"Laplace/Exact solution={exact}")
+            for name in ("l2_rate", "nodal_maximum_rate"):
+                self.assertAlmostEqual(float(row[name]), 2, delta=0.15, msg=exact)
+            self.assertEqual(said.count(line), int(says), exact)
+
     def test_reaction_that_does_not_depend_on_the_field_is_refused(self):
         file = self.write("source.prm", "set Problem = reaction-diffusion\nsubsection Reaction-diffusion\n set Reaction = expression\n set f = 1\n set Boundary values =\n"
                           " set Boundary fluxes = *: -0.25\nend\nsubsection Mesh\n set Global refinements = 3\nend\n")
