@@ -237,10 +237,11 @@ namespace leopard
                     ", which is there for quadrilaterals and hexahedra only\n  expected: a mesh of " +
                     (kind == CellKind::triangle ? "quadrilaterals" : "hexahedra") + ", or no periodic directions");
       if (multigrid)
-        throw Error(where +
-                    ", and multigrid or a study of smoothers is asked for, for which deal.II makes no levels of them\n  expected: another linear "
-                    "solver or preconditioner, for example 'Linear solver/Method' = cg or gmres with 'Preconditioner' = amg, or a mesh of " +
-                    (kind == CellKind::triangle ? "quadrilaterals" : "hexahedra"));
+        throw Error(
+          where +
+          ", and multigrid or a study of smoothers is asked for, for which deal.II makes no levels of them\n  expected: another linear "
+          "solver or preconditioner, for example 'Linear solver/Method' = cg or gmres with 'Preconditioner' = aggregation or amg, or a mesh of " +
+          (kind == CellKind::triangle ? "quadrilaterals" : "hexahedra"));
     }
 
     /**

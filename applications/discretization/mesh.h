@@ -73,6 +73,8 @@ namespace leopard
 
     /** Whether the domain is a surface in space: dim = 2, spacedim = 3. */
     bool is_surface() const { return domain == "sphere" || domain == "torus" || domain == "surface file"; }
+    /** Whether the domain has no boundary for certain; of the surface in a file that is not known. */
+    bool is_closed() const { return is_periodic_all_around() || domain == "sphere" || domain == "torus"; }
   };
 
   /**

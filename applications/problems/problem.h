@@ -60,6 +60,8 @@ namespace leopard
     bool                                     is_quasi_stationary(unsigned int c) const;
     /** Whether r_c is not zero; a problem without reaction is linear. */
     virtual bool has_reaction() const { return false; }
+    /** Whether that depends on the fields, as far as is known: else it is a source. */
+    virtual bool reaction_depends_on_fields() const { return has_reaction(); }
     /** Whether the fields are concentrations, which should not be negative. */
     virtual bool fields_are_concentrations() const { return false; }
     /** The equation with its coefficients, one line for the log. */

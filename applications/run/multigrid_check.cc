@@ -149,16 +149,14 @@ namespace leopard
       const double n    = least_on_coarsest(parameters, may_be_stencil);
       if (!(n > most))
         return;
-      const bool        is_singular = parameters.problem->may_be_singular(parameters.mesh.is_periodic_all_around());
-      const std::string of_matrix =
-        is_singular ? "" : "'Linear solver/Preconditioner' = aggregation with cg or gmres, which makes its levels of the matrix; or ";
-      throw Error(
-        where_asked_for(parameters.linear_solver) + (parameters.linear_solver.automatic ? " (automatic)" : "") +
-        ", but the coarsest level of the mesh has " + format("%.0f", std::floor(n)) +
-        " unknowns or more, and 'Multigrid/Coarse solver' = " + multigrid.coarse_solver + " bears " + std::to_string(most) +
-        " ('Mesh/Global refinements' is " + std::to_string(parameters.mesh.global_refinements) +
-        (multigrid.n_levels > 0 ? ", 'Multigrid/Levels' " + std::to_string(multigrid.n_levels) : "") + ")\n  expected: " + of_matrix +
-        "a coarser mesh with more refinements; or 'Multigrid/Coarse solver' = " + (is_dense && n <= options.max_direct ? "direct or amg" : "amg"));
+      throw Error(where_asked_for(parameters.linear_solver) + (parameters.linear_solver.automatic ? " (automatic)" : "") +
+                  ", but the coarsest level of the mesh has " + format("%.0f", std::floor(n)) +
+                  " unknowns or more, and 'Multigrid/Coarse solver' = " + multigrid.coarse_solver + " bears " + std::to_string(most) +
+                  " ('Mesh/Global refinements' is " + std::to_string(parameters.mesh.global_refinements) +
+                  (multigrid.n_levels > 0 ? ", 'Multigrid/Levels' " + std::to_string(multigrid.n_levels) : "") +
+                  ")\n  expected: 'Linear solver/Preconditioner' = aggregation with cg or gmres, which makes its levels of the matrix; or a coarser "
+                  "mesh with more refinements; or 'Multigrid/Coarse solver' = " +
+                  (is_dense && n <= options.max_direct ? "direct or amg" : "amg"));
     }
   } // namespace
 

@@ -207,6 +207,12 @@ namespace leopard
         }
       return Utilities::MPI::broadcast(comm, n);
     }
+
+    void tell_of_solver(DiscretizationParameters &discretization, const LinearSolverParameters &linear_solver, bool studies_smoothers)
+    {
+      discretization.multigrid       = linear_solver.uses_multigrid() || studies_smoothers;
+      discretization.bears_constants = discretization.multigrid || linear_solver.uses_aggregation();
+    }
   } // namespace
 
   void Parameters::check_contradictions() const
@@ -216,7 +222,7 @@ namespace leopard
     if (mesh.is_surface() && (study == "smoothers" || linear_solver.uses_multigrid()))
       throw Error("'Mesh/Domain' is " + mesh.domain + ", a surface, and " +
                   (study == "smoothers" ? "'Study' is smoothers" : "the linear solver uses multigrid") +
-                  ", which deal.II 9.4 does not support there\n  expected: another linear solver or preconditioner, for example amg or async, or a "
+                  ", which deal.II 9.4 does not support there\n  expected: another linear solver or preconditioner, for example aggregation, or a "
                   "domain that is no surface");
     if (study == "smoothers")
       {
@@ -413,7 +419,7 @@ namespace leopard
             linear_solver.preconditioner = "none";
             linear_solver.precision      = "double";
           }
-        discretization.multigrid = linear_solver.uses_multigrid() || study == "smoothers";
+        tell_of_solver(discretization, linear_solver, study == "smoothers");
         check_contradictions();
         check_swept_constants(*this);
       }

@@ -159,7 +159,11 @@ namespace leopard
       EXPECT_EQ(name(device), "cg with the preconditioner multigrid");
       SolverTask singular;
       singular.is_singular = true;
+      EXPECT_EQ(name(singular), "cg with the preconditioner aggregation");
+      singular.has_levels = true;
       EXPECT_EQ(name(singular), "cg with the preconditioner multigrid");
+      singular.is_of_file = true; // perhaps of triangles
+      EXPECT_EQ(name(singular), "cg with the preconditioner aggregation");
       SolverTask newton;
       newton.has_newton      = true;
       newton.has_even_levels = newton.has_levels = true;

@@ -113,6 +113,15 @@ namespace leopard
     return built_in ? NamedExpression{"Reaction-diffusion/Reaction", "-(alpha + beta*u^2)"} : NamedExpression{"Reaction-diffusion/f", f};
   }
 
+  bool ReactionDiffusion::reaction_depends_on_fields() const
+  {
+    if (built_in)
+      return beta != 0.;
+    const reaction_diffusion::ExpressionTape &derivative = compiled.derivatives; // a register that no instruction writes: a number, or an input
+    const std::size_t                         constant   = static_cast<std::size_t>(derivative.outputs[0]) - derivative.n_inputs;
+    return !(derivative.outputs[0] >= derivative.n_inputs && constant < derivative.constants.size() && derivative.constants[constant] == 0.);
+  }
+
   void ReactionDiffusion::reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places) const
   {
     if (!built_in)
