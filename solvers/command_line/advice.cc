@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace leopard::command_line
 {
@@ -80,6 +81,19 @@ namespace leopard::command_line
   std::string rate_text(double factor)
   {
     return "the factor " + short_text(factor, 6) + " an iteration (" + count(std::max(1., a_digit(factor))) + " iterations a digit)";
+  }
+
+  double iterations_to_come(const SolveResult &run, double goal)
+  {
+    constexpr double  unknown = std::numeric_limits<double>::infinity();
+    const std::size_t n       = run.history_residuals.size();
+    if (n < 9 || run.history_iterations.size() != n)
+      return unknown;
+    const auto pace = [&run](std::size_t from, std::size_t to) {
+      return std::log(run.history_residuals[from] / run.history_residuals[to]) / (run.history_iterations[to] - run.history_iterations[from]);
+    };
+    const double slower = std::min(pace(n / 2, 3 * n / 4), pace(3 * n / 4, n - 1));
+    return slower > 0. && goal > 0. ? std::max(0., std::log(run.final_residual / goal) / slower) : unknown;
   }
 
   double SlowPart::iterations_to(double goal) const

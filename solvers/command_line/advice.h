@@ -17,6 +17,12 @@ namespace leopard::command_line
   /** "4.1 s", "12 minutes", "3.2 hours", "5.1 days", "3.1e+02 years" */
   std::string duration(double seconds);
 
+  /**
+   * Iterations after which the residual of a run will have fallen to the goal, at the slower pace of its last two
+   * quarters; infinite where it does not fall in one of them, or that is not known.
+   */
+  double iterations_to_come(const SolveResult &run, double goal);
+
   /** "at the factor 0.9999 an iteration (18979 iterations a digit)", factor in (0, 1). */
   std::string rate_text(double factor);
 

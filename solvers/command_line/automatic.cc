@@ -17,6 +17,12 @@ namespace leopard::command_line
 {
   namespace
   {
+    /** By aggregation. */
+    bool has_levels(const Attempt &attempt)
+    {
+      return attempt.stencil == nullptr && (attempt.method == "multigrid" || attempt.preconditioner == "multigrid");
+    }
+
     Attempt direct(const std::string &why)
     {
       return {"direct", "none", why};
@@ -43,18 +49,26 @@ namespace leopard::command_line
       return cholesky_operations(both);
     }
 
-    constexpr double  few_operations = 300.; ///< factors of less take no longer than some tens of iterations
-    constexpr double  largest_shift  = 0.01; ///< where incomplete factors need more they are far from the matrix
-    constexpr double  of_iteration   = 3.;   // of cholesky_operations(): iterations in vain take twice the time of the factors at most
-    const char *const unpromised     = "for matrices that are not definite, too; convergence is not promised";
+    constexpr double  most_complexity = 5.;   ///< above which anything else is faster than cycles
+    constexpr double  few_operations  = 300.; ///< factors of less take no longer than some tens of iterations
+    constexpr double  largest_shift   = 0.01; ///< where incomplete factors need more they are far from the matrix
+    constexpr double  of_iteration    = 3.;   // of cholesky_operations(): iterations in vain take twice the time of the factors at most
+    const char *const unpromised      = "for matrices that are not definite, too; convergence is not promised";
 
     /** Factors of many rows are the last but one: what they take is known when they are tried. */
     void add_direct(std::vector<Attempt> &attempts, const MatrixTraits &traits, bool has_direct, const Attempt &last)
     {
       if (has_direct)
         attempts.push_back(direct("exact but for rounding"));
-      if (!has_direct || traits.n_rows > most_rows_of_direct)
+      if (!has_direct || traits.n_rows > most_rows_of_direct || traits.has_hopeless_factors())
         attempts.push_back(last);
+    }
+
+    /** Of b in the range: as many as the smallest eigenvalue that is not zero may take, in some ten seconds at most. */
+    int iterations_of_singular(const CrsMatrix<double> &A)
+    {
+      constexpr double least = 1e4, a_row = 20., entries = 1e10;
+      return static_cast<int>(std::max(least, std::min(a_row * A.n_rows, entries / std::max(1, A.n_entries()))));
     }
 
     std::vector<Attempt> of_indefinite(const CrsMatrix<double> &A, const MatrixTraits &traits, bool has_direct)
@@ -69,20 +83,32 @@ namespace leopard::command_line
       return result;
     }
 
-    std::vector<Attempt> of_symmetric(const CrsMatrix<double> &A, const MatrixTraits &traits, bool has_direct)
+    bool may_use_gpu(const Arguments &arguments)
+    {
+      return arguments.backend == "cuda" || (arguments.backend == "automatic" && device::n_devices() > 0);
+    }
+
+    std::vector<Attempt> of_symmetric(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments, bool has_direct)
     {
       if (!traits.why_indefinite.empty())
         return of_indefinite(A, traits, has_direct);
       std::vector<Attempt> result;
-      const bool           has_small = has_direct && traits.n_rows <= most_rows_of_direct;
+      const bool           has_small = has_direct && traits.n_rows <= most_rows_of_direct && !traits.has_hopeless_factors();
       if (traits.stencil != nullptr)
         result.push_back({"multigrid", "none", "a symmetric stencil with positive diagonal", 60, traits.stencil});
-      if (traits.is_like_diffusion() && !traits.is_like_mesh)
-        result.push_back({"cg",
-                          "jacobi",
-                          traits.is_singular ? "symmetric, its rows sum to zero, a graph that spreads faster than a mesh"
-                                             : "symmetric with positive diagonal, a graph that spreads faster than a mesh",
-                          200});
+      if (has_direct && !may_use_gpu(arguments) && traits.is_like_diffusion() && traits.is_like_tree() && !traits.is_singular)
+        result.push_back(direct("symmetric with positive diagonal, a tree but for " + std::to_string(traits.n_core) +
+                                " rows: its factors have hardly more entries than it"));
+      else if (traits.is_like_diffusion() && !traits.is_like_mesh)
+        {
+          Attempt cg         = {"cg",
+                                "jacobi",
+                        traits.is_singular ? "symmetric, its rows sum to zero, a graph that spreads faster than a mesh"
+                                                   : "symmetric with positive diagonal, a graph that spreads faster than a mesh",
+                                30}; // which tell, as such a graph has no slow parts unless its weights make some
+          cg.more_iterations = 170;
+          result.push_back(cg);
+        }
       if (traits.is_singular)
         {
           result.push_back({"cg", "multigrid", "symmetric, its rows sum to zero: constants are its null space", 300});
@@ -97,7 +123,7 @@ namespace leopard::command_line
         {
           if (work <= few_operations)
             {
-              Attempt of_singular         = {"cg", "jacobi", "semidefinite, if b is in the range of the matrix", 1000};
+              Attempt of_singular         = {"cg", "jacobi", "semidefinite, if b is in the range of the matrix", iterations_of_singular(A)};
               of_singular.is_for_singular = true;
               return {direct("symmetric with positive diagonal, and its factors take less time than some tens of iterations"), of_singular};
             }
@@ -113,11 +139,6 @@ namespace leopard::command_line
     }
 
     const std::string smoother_of_others = "ilu0"; ///< of non-symmetric matrices: levels in any order, which the host makes
-
-    bool may_use_gpu(const Arguments &arguments)
-    {
-      return arguments.backend == "cuda" || (arguments.backend == "automatic" && device::n_devices() > 0);
-    }
 
     /**
      * Chebyshev's interval is one of real eigenvalues: iterations for c400, a flow with cell Peclet number 0.6, are 890
@@ -141,30 +162,32 @@ namespace leopard::command_line
     {
       std::vector<Attempt> result;
       const std::string    what      = traits.is_symmetric ? "symmetric, the diagonal is not positive" : "not symmetric";
-      const bool           has_small = has_direct && traits.n_rows <= most_rows_of_direct;
+      const bool           has_small = has_direct && traits.n_rows <= most_rows_of_direct && !traits.has_hopeless_factors();
       const int            patience  = has_small ? 60 : 200; // coarse levels that suit a matrix need some tens of iterations
       const Attempt        multigrid = {"gmres", "multigrid", what + ", entries like those of diffusion", patience};
       Attempt              factors   = {"gmres", "ilu", what, 300};
       if (traits.is_like_diffusion())
         {
           result                      = traits.is_symmetric ? std::vector<Attempt>{multigrid} : with_smoothers_of_others(multigrid, arguments);
-          factors.has_factors_to_come = has_small;
+          factors.has_factors_to_come = has_small && !traits.is_triangular;
         }
-      else if (const double work = has_small ? factor_operations(A) : 2. * cheap_cholesky; work <= few_operations)
+      else if (const double work = has_small && !traits.is_triangular ? factor_operations(A) : 2. * cheap_cholesky; work <= few_operations)
         {
           factors.is_for_singular = true;
           return {direct(what + ", and its factors take less time than some tens of iterations"), factors};
         }
       else if (work <= cheap_cholesky)
         factors.largest_shift = largest_shift;
-      result.insert(traits.is_like_mesh ? result.end() : result.begin(), factors);
+      if (traits.is_triangular)
+        factors.why = "triangular: its incomplete factors are exact";
+      result.insert(traits.is_like_mesh && !traits.is_triangular ? result.end() : result.begin(), factors);
       if (!has_direct)
         result.back().max_iterations = 0;
       else
         add_direct(result, traits, has_direct, {"gmres", "ilu", what + "; convergence is not promised"});
       if (result.back().method == "direct") // which ends where the matrix is singular
         {
-          Attempt of_singular         = {"gmres", "ilu", what + ", if b is in the range of the matrix", 1000};
+          Attempt of_singular         = {"gmres", "ilu", what + ", if b is in the range of the matrix", iterations_of_singular(A)};
           of_singular.is_for_singular = true;
           result.push_back(of_singular);
         }
@@ -220,6 +243,8 @@ namespace leopard::command_line
             attempt = {arguments.method_name, "none", "the diagonal has zeros"};
           else if (arguments.has_nodes())
             attempt.why = "its nodes are given, by " + text_of_nodes(arguments);
+          else if (traits.is_triangular)
+            attempt = {arguments.method_name, "ilu", "triangular: its incomplete factors are exact"};
           else if (!traits.is_like_diffusion())
             attempt = {arguments.method_name, arguments.method_name == "cg" ? "ic" : "ilu", "entries unlike those of diffusion"};
           return {attempt};
@@ -234,7 +259,7 @@ namespace leopard::command_line
           return has_direct ? std::vector<Attempt>{direct("the diagonal has zeros"), gmres} : std::vector<Attempt>{gmres};
         }
       std::vector<Attempt> result = arguments.n_gpus > 0                                  ? methods_on_gpus(traits)
-                                    : traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, has_direct)
+                                    : traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, arguments, has_direct)
                                                                                           : of_others(A, traits, arguments, has_direct);
       if (traits.radius_bound <= fast_radius)
         result.insert(result.begin(),
@@ -254,15 +279,21 @@ namespace leopard::command_line
         // rows that sum to zero are known as such; nearly zero they are lost to rounding
         attempt.in_double = (traits.is_singular_in_single && !traits.is_singular) || !reached(traits.diagonal_range, digits_of_single) ||
                             arguments.backend == "reference";
+        attempt.has_dear_factors = traits.has_hopeless_factors();
         if (!traits.is_symmetric && !may_use_gpu(arguments) && with_attempt(arguments, attempt).has_multigrid())
           attempt.smoother = smoother_of_others;
       }
+    // coarse levels of graphs fill up; others follow, but for the last
+    for (std::size_t i = 0; i + 1 < result.size() && arguments.method_name == "automatic" && !arguments.has_nodes(); ++i)
+      if (has_levels(result[i]))
+        result[i].most_complexity = most_complexity;
     return result;
   }
 
-  Attempt at_its_turn(Attempt attempt, const CrsMatrix<double> &A)
+  Attempt at_its_turn(Attempt attempt, const CrsMatrix<double> &A, double seconds_left)
   {
-    if (attempt.has_factors_to_come)
+    constexpr double of_entry = 2e-6; // seconds of the analysis, which nothing interrupts, at most
+    if (attempt.has_factors_to_come && seconds_left > of_entry * A.n_entries())
       if (const double work = factor_operations(A); work <= cheap_cholesky)
         {
           const double each      = attempt.preconditioner == "ilu" ? 1. : of_iteration; // LU takes longer than Cholesky
@@ -278,13 +309,19 @@ namespace leopard::command_line
     constexpr double falls = 0.1;
     constexpr int    times = 10;
     if (attempt.is_patient || attempt.max_iterations == 0 || !reached(reached_so_far, falls) || next.method != "direct" ||
-        factor_operations(A) <= cheap_cholesky)
+        (!attempt.has_dear_factors && factor_operations(A) <= cheap_cholesky))
       return {};
     Attempt result = attempt;
     result.max_iterations *= times;
     result.is_patient = true;
     result.why        = "the same with more iterations, as the residual falls, and sparse factors take long";
     return result;
+  }
+
+  bool leave_out_levels(std::vector<Attempt> &attempts, std::size_t i)
+  {
+    attempts.erase(std::remove_if(attempts.begin() + static_cast<long>(i) + 1, attempts.end(), has_levels), attempts.end());
+    return i + 1 == attempts.size();
   }
 
   bool leave_out_exact_solves(std::vector<Attempt> &attempts, std::size_t i)
@@ -296,12 +333,14 @@ namespace leopard::command_line
 
   Arguments with_attempt(const Arguments &arguments, const Attempt &attempt)
   {
-    Arguments result      = arguments;
-    result.is_automatic   = arguments.method_name == "automatic";
-    result.method_name    = attempt.method;
-    result.preconditioner = attempt.preconditioner;
-    result.found_stencil  = attempt.stencil;
-    result.largest_shift  = attempt.largest_shift;
+    Arguments result        = arguments;
+    result.is_automatic     = arguments.method_name == "automatic";
+    result.method_name      = attempt.method;
+    result.preconditioner   = attempt.preconditioner;
+    result.found_stencil    = attempt.stencil;
+    result.largest_shift    = attempt.largest_shift;
+    result.most_complexity  = attempt.most_complexity;
+    result.has_dear_factors = attempt.has_dear_factors;
     if (!attempt.smoother.empty() && !arguments.has("--smoother"))
       result.smoother = attempt.smoother;
     if (attempt.triangular)
@@ -325,7 +364,10 @@ namespace leopard::command_line
     if (result.criteria.max_iterations == 0) // corrections are at least one
       result.precision = Precision::double_precision;
     if (attempt.max_iterations > 0 && !arguments.has("--max-iterations"))
-      result.criteria.max_iterations = attempt.max_iterations;
+      {
+        result.criteria.max_iterations = attempt.max_iterations;
+        result.more_iterations         = attempt.more_iterations < 0 ? attempt.max_iterations : attempt.more_iterations;
+      }
     return result;
   }
 

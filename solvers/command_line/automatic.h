@@ -23,10 +23,13 @@ namespace leopard::command_line
     std::shared_ptr<const Stencil<double>> stencil             = nullptr; ///< that the matrix is, where the method is for it
     double                                 largest_shift       = std::numeric_limits<double>::infinity(); ///< see Arguments
     bool                                   has_factors_to_come = false; ///< sparse factors follow, what they cost is not known yet, see at_its_turn()
+    int                                    more_iterations     = -1;    ///< with which it goes on where these are promising; -1: max_iterations
+    bool                                   has_dear_factors    = false; ///< that sparse ones are, is known without an analysis
     bool                                   in_double           = false; ///< cycles, too: single precision does not do, or has failed
     bool                                   is_for_singular     = false; ///< where factors have shown that the matrix is
     std::string                            smoother            = "";    ///< of multigrid; empty: what the arguments say
     bool                                   is_patient          = false; ///< see patient()
+    double                                 most_complexity     = 0.;    ///< of multigrid by aggregation, see Arguments
     std::optional<TriangularChoice>        triangular          = {};    ///< of ic and ilu, where it is chosen; else what the arguments say
     bool                                   is_exact_next       = false; ///< the one before with exact triangular solves
   };
@@ -41,9 +44,9 @@ namespace leopard::command_line
   /**
    * The attempt when those before it have failed: where sparse factors follow that are cheap, it may take no longer
    * than these are worth. That needs an analysis of the pattern of A, for which what the first attempt solves does not
-   * wait.
+   * wait, and for which there must be time. @param seconds_left of --max-seconds; infinite: no limit.
    */
-  Attempt at_its_turn(Attempt attempt, const CrsMatrix<double> &A);
+  Attempt at_its_turn(Attempt attempt, const CrsMatrix<double> &A, double seconds_left = std::numeric_limits<double>::infinity());
 
   /**
    * An attempt that its max_iterations ended although its residual falls steadily, to go on with: ten times the
@@ -57,6 +60,9 @@ namespace leopard::command_line
    * @return whether attempt i was the last one, then.
    */
   bool leave_out_exact_solves(std::vector<Attempt> &attempts, std::size_t i);
+
+  /** After attempt i, whose levels filled up: takes out those with such levels. @return whether it was the last, then. */
+  bool leave_out_levels(std::vector<Attempt> &attempts, std::size_t i);
 
   /** The arguments as if the attempt had been asked for. */
   Arguments with_attempt(const Arguments &arguments, const Attempt &attempt);

@@ -102,6 +102,11 @@ namespace leopard::command_line
                       ? "\n            the matrix is singular, or nearly so, or its rows differ so much that no x solves all of them"
                       : "\n            to do: at most --tolerance " + short_text(2. * found.quality.relative(), 1) +
                           " can be reached in double precision, in the units of the file"));
+      else if (found.result.status == SolveStatus::stagnated && found.solved.is_rounding() && !found.quality.is_rounding())
+        log_line("rounding",
+                 std::string("the residual ") + of_scaled +
+                   " is what rounding errors leave; that of A x = b is not, of which large rows or columns hide the rest"
+                   "\n            to do: --method direct, which does not scale, or a larger --tolerance in the units of the file");
       else if (found.result.status == SolveStatus::stagnated && found.solved.is_rounding())
         log_line(
           "rounding",

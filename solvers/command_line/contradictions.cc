@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contradictions.h"
 
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <utility>
+
 namespace leopard::command_line
 {
   void contradiction(const std::string &option, const std::string &with, const std::string &expected)
@@ -13,6 +18,20 @@ namespace leopard::command_line
     for (const char *option : options)
       if (a.has(option))
         contradiction(option, with, expected);
+  }
+
+  void check_names_of_vectors(const Arguments &a)
+  {
+    const auto ends = [](std::string path, const std::string &with) {
+      std::transform(path.begin(), path.end(), path.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      return path.size() >= with.size() && path.compare(path.size() - with.size(), with.size(), with) == 0;
+    };
+    for (const auto &[option, path] :
+         {std::pair<std::string, std::string>("--solution", a.solution), {"--rhs", a.rhs}, {"--near-null-space", a.near_null_space}})
+      if (ends(path, ".npy.gz"))
+        throw UsageError(option + " is " + path + "\n  expected: a .npy file that is not compressed, or one in Matrix Market format, which may be");
+    if (ends(a.solution, ".npy") && std::filesystem::path(a.solution).extension() != ".npy")
+      throw UsageError("--solution is " + a.solution + "\n  expected: a name that ends in .npy, in small letters, for NumPy");
   }
 
   std::string words_of_method(const Arguments &a)

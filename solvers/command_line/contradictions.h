@@ -14,6 +14,12 @@ namespace leopard::command_line
   /** None of these options may have been given. @throws UsageError. */
   void refuse(const Arguments &a, std::initializer_list<const char *> options, const std::string &with, const std::string &expected);
 
+  /**
+   * Names of vectors in files: those of .npy files, which are not compressed and end in small letters. @throws
+   * UsageError.
+   */
+  void check_names_of_vectors(const Arguments &a);
+
   /** "--method cg --preconditioner async", and a smoother that is given. */
   std::string words_of_method(const Arguments &a);
   /** The same, and the smoother where none is given: of options that it does not take. */

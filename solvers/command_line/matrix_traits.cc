@@ -33,10 +33,16 @@ namespace leopard::command_line
       double off_diagonal = 0., of_wrong_sign = 0., smallest = std::numeric_limits<double>::infinity(), largest = 0.;
       double sum = 0., absolute_sum = 0.; // of all entries
       bool   positive = true, whole = true, dominant = true, singular = true, singular_in_single = true, coupled = false;
+      bool   above = false, below = false; // the diagonal
 
       void add_row(const CrsMatrix<double> &A, int i, double diagonal)
       {
         const double size = std::abs(diagonal);
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          {
+            above = above || (A.columns[p] > i && A.values[p] != 0.);
+            below = below || (A.columns[p] < i && A.values[p] != 0.);
+          }
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1] && size > 0.; ++p)
           if (A.columns[p] != i)
             {
@@ -73,6 +79,8 @@ namespace leopard::command_line
         singular           = singular && other.singular;
         singular_in_single = singular_in_single && other.singular_in_single;
         coupled            = coupled || other.coupled;
+        above              = above || other.above;
+        below              = below || other.below;
       }
     };
 
@@ -96,6 +104,7 @@ namespace leopard::command_line
       traits.has_positive_diagonal = look.positive;
       traits.has_whole_diagonal    = look.whole;
       traits.is_dominant           = look.whole && look.dominant;
+      traits.is_triangular         = !traits.is_symmetric && look.whole && !(look.above && look.below);
       traits.why_indefinite =
         traits.is_symmetric && look.positive && look.sum < -1e-12 * look.absolute_sum ? "the sum of its entries is below zero" : "";
       traits.is_singular           = look.singular && look.coupled;
@@ -175,11 +184,11 @@ namespace leopard::command_line
     }
 
     /**
-     * Whether within four edges of some rows there are not many more others than within two: 3 times as many in two
-     * dimensions, 5 or 6 in three, tens in random graphs, whose coarse levels fill up, and where iterations reach all
-     * of the matrix soon.
+     * Whether within four edges of some rows, along the rows of A, there are not many more others than within two: 3
+     * times as many in two dimensions, 5 or 6 in three, tens in random graphs, whose coarse levels fill up, and where
+     * iterations reach all of the matrix soon.
      */
-    bool grows_like_a_mesh(const CrsMatrix<double> &A)
+    bool rows_grow_like_a_mesh(const CrsMatrix<double> &A)
     {
       constexpr int    n_samples = 16;
       constexpr double most      = 10.;
@@ -206,6 +215,49 @@ namespace leopard::command_line
           far += front.size();
         }
       return static_cast<double>(far) <= most * static_cast<double>(near);
+    }
+
+    /** MatrixTraits::n_core. @param T A^T, whose pattern may be another. */
+    int rows_of_core(const CrsMatrix<double> &A, const CrsMatrix<double> &T)
+    {
+      std::vector<int> n_neighbours(A.n_rows, 0), left; // an entry of both counts once, or twice and keeps its row
+      const auto       for_neighbours = [&](int i, const auto &f) {
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] != i)
+            f(A.columns[p]);
+        for (int p = T.row_offsets[i]; p < T.row_offsets[i + 1] && &T != &A; ++p)
+          if (const int j = T.columns[p];
+              j != i && !std::binary_search(A.columns.begin() + A.row_offsets[i], A.columns.begin() + A.row_offsets[i + 1], j))
+            f(j);
+      };
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          for_neighbours(i, [&](int /*j*/) { ++n_neighbours[i]; });
+          if (n_neighbours[i] <= 1)
+            left.push_back(i);
+        }
+      int n = A.n_rows;
+      for (std::size_t k = 0; k < left.size(); ++k, --n)
+        for_neighbours(left[k], [&](int j) {
+          if (--n_neighbours[j] == 1)
+            left.push_back(j);
+        });
+      return n;
+    }
+
+    /** Along the columns, too, where A is not symmetric: a graph may spread in one direction of its edges only. */
+    void look_how_it_spreads(const CrsMatrix<double> &A, MatrixTraits &traits)
+    {
+      CrsMatrix<double> transposed;
+      traits.is_like_mesh = rows_grow_like_a_mesh(A);
+      if (!traits.is_symmetric)
+        {
+          transposed          = transpose(A);
+          traits.is_like_mesh = traits.is_like_mesh && rows_grow_like_a_mesh(transposed);
+        }
+      constexpr double of_tree = 3.2; // entries a row, a few more than trees have
+      if (!traits.is_like_mesh || A.n_entries() <= of_tree * A.n_rows)
+        traits.n_core = rows_of_core(A, traits.is_symmetric ? A : transposed);
     }
 
     /**
@@ -242,7 +294,8 @@ namespace leopard::command_line
     if (is_symmetric && traits.has_positive_diagonal && traits.is_like_diffusion())
       if (auto stencil = stencil_in_disguise(A); stencil && suits_multigrid(*stencil))
         traits.stencil = std::make_shared<const Stencil<double>>(std::move(*stencil));
-    traits.is_like_mesh = traits.stencil != nullptr || !traits.is_like_diffusion() || grows_like_a_mesh(A);
+    if (traits.stencil == nullptr && !traits.is_triangular)
+      look_how_it_spreads(A, traits);
     return traits;
   }
 

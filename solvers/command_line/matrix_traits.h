@@ -21,10 +21,13 @@ namespace leopard::command_line
     bool is_symmetric          = false; ///< values, up to rounding
     bool has_positive_diagonal = false;
     bool has_whole_diagonal    = false; ///< no entry of it is zero or missing
-    bool is_dominant = false; ///< no row has |a_ii| < sum_j |a_ij|, j != i, up to rounding: with a positive diagonal it is semidefinite at least
-    bool is_singular = false; ///< all rows that are coupled to others sum to zero, up to rounding
+    bool is_dominant   = false; ///< no row has |a_ii| < sum_j |a_ij|, j != i, up to rounding: with a positive diagonal it is semidefinite at least
+    bool is_triangular = false; ///< and not symmetric: no entry is above the diagonal, or none below; its incomplete factors are exact
+    bool is_singular   = false; ///< all rows that are coupled to others sum to zero, up to rounding
     bool is_singular_in_single = false; ///< the same up to rounding in single precision
-    bool is_like_mesh = true; ///< nodes within some edges of one another grow in number as in three dimensions at most, if it is like diffusion
+    bool is_like_mesh          = true;  ///< nodes within some edges of one another grow in number as in three dimensions at most
+    /** Rows that are left when those with one neighbour are taken out again and again; -1: not looked at. */
+    int n_core = -1;
     /**
      * Symmetric with positive diagonal, but not definite, and why: "the sum of its entries is below zero". Empty: not
      * known.
@@ -37,6 +40,13 @@ namespace leopard::command_line
     /** What it is in the natural order of a whole grid, if that suits multigrid; else null. */
     std::shared_ptr<const Stencil<double>> stencil;
 
+    /**
+     * A graph that spreads faster than a mesh, and has more rows than a dense matrix may have where all that trees of
+     * rows hang on is taken: no order of the rows leaves its factors sparse.
+     */
+    bool has_hopeless_factors() const { return !is_like_mesh && n_core > 3000; }
+    /** A tree, such as a chain, but for some rows: its factors have hardly more entries than it. */
+    bool is_like_tree() const { return n_core >= 0 && n_core <= 1000; }
     /** Like those of diffusion: smoothed aggregation suits it. */
     bool is_like_diffusion() const { return wrong_sign <= 0.2; }
   };

@@ -10,9 +10,11 @@
 #include "../matrix/analysis.h"
 #include "../matrix/eigenvalues.h"
 #include "../matrix/matrix_entries.h"
+#include "../multigrid/aggregation.h"
 #include "advice.h"
 #include "automatic.h"
 #include "conclusion.h"
+#include "contradictions.h"
 #include "gpus.h"
 #include "method.h"
 #include "nodes.h"
@@ -87,7 +89,7 @@ namespace leopard::command_line
       for (std::size_t k = 0; k < attempts.size(); ++k)
         {
           const double before      = stopwatch.seconds(); // of methods in vain
-          Arguments    now         = with_attempt(arguments, at_its_turn(attempts[k], A));
+          Arguments    now         = with_attempt(arguments, at_its_turn(attempts[k], A, trial_seconds - before));
           now.criteria.max_seconds = trial_seconds - before;
           if (!(now.criteria.max_seconds > 0.) || (k > 0 && now.method_name == "direct"))
             return "more than " + duration(before) + ", the time of what fails (" + in_vain + "); that of " + text_of(attempts[k]) + " is not told";
@@ -111,7 +113,7 @@ namespace leopard::command_line
                 return "not told by a trial of " + short_text(trial_seconds, 3) + " s, in which the residual only fell to " +
                        short_text(reached_so_far, 2) + " of the right-hand side";
               const double n_expected = std::log(now.criteria.relative_tolerance) / std::log(reached_so_far) * result.n_iterations;
-              const int    limit      = attempts[k].max_iterations;
+              const int    limit      = attempts[k].max_iterations > 0 ? now.criteria.max_iterations + now.more_iterations : 0;
               if (result.status == SolveStatus::time_limit && limit > 0 && n_expected > limit && k + 1 < attempts.size() &&
                   !patient(attempts[k], reached_so_far, attempts[k + 1], A))
                 return "not told: at the pace of the first " + std::to_string(result.n_iterations) + " " + iteration.solver->unit() +
@@ -145,13 +147,22 @@ namespace leopard::command_line
     }
 
     /**
-     * What is done to a system before methods are chosen. @throws InvalidInput where that shows that it has no
-     * solution.
+     * What is done to a system before methods are chosen. @param b_is_product see complete_zero_rows(). @throws
+     * InvalidInput where that shows that it has no solution.
      */
-    void prepare(CrsMatrix<double> &A, std::vector<double> &b, bool is_symmetric)
+    void prepare(CrsMatrix<double> &A, std::vector<double> &b, bool is_symmetric, bool b_is_product)
     {
-      if (const int n = complete_zero_rows(A, b); n > 0)
-        log_line("zero rows", std::to_string(n) + " rows and columns are zero, and so is b there: x = 0 is taken in these");
+      const ZeroRows zero = complete_zero_rows(A, b, b_is_product);
+      if (zero.n > zero.n_alone)
+        log_line("zero rows", std::to_string(zero.n - zero.n_alone) + " rows and columns are zero, and so is b there: x = 0 is taken in these");
+      if (zero.n_alone > 0)
+        log_line("zero rows",
+                 std::to_string(zero.n_alone) + " rows are zero, and so is b there, and their columns are not: the matrix is singular, and of its " +
+                   "solutions one with x = 0 in these is looked for" + (b_is_product ? "; b = A x for such an x" : ""));
+      if (zero.first_column >= 0)
+        log_line("zero rows",
+                 "column " + std::to_string(zero.first_column + 1) +
+                   " is empty or zero, and its row is not: the matrix is singular, and there is a solution for some right-hand sides only");
       negate_if_negative(A, b, is_symmetric);
     }
 
@@ -180,7 +191,7 @@ namespace leopard::command_line
     {
       arguments.method_name = "automatic";
       std::vector<double> b(A.n_rows, 0.);
-      prepare(A, b, is_symmetric);
+      prepare(A, b, is_symmetric, false);
       MatrixTraits traits = look_at(A, is_symmetric);
       Plan         plan;
       if (ScaledSystem system = equilibrated(arguments, A, b, traits); system.is_scaled())
@@ -255,6 +266,44 @@ namespace leopard::command_line
                    " gives the same ones in every run");
     }
 
+    /**
+     * Of a method that its limit has ended, whose residual has fallen so steadily that n_more iterations should do:
+     * solves for what is left with the same, without another set-up. @param system, b in the order of the file.
+     */
+    void go_on(Solution &found, const CrsMatrix<double> &system, const std::vector<double> &b, int n_more, StoppingCriteria criteria)
+    {
+      const auto               &partition = found.iteration.partition;
+      const auto                in_order  = [&](const std::vector<double> &v) { return partition ? permute(v, *partition) : v; };
+      const std::vector<double> x = partition ? permute_back(found.x, *partition) : found.x, r = residual_of(system, x, b);
+      const double              goal = criteria.relative_tolerance * norm(b), before = norm(r);
+      criteria.relative_tolerance = goal / before;
+      criteria.max_iterations     = n_more;
+      if (criteria.max_seconds > 0.)
+        criteria.max_seconds -= found.result.seconds;
+      if (!(iterations_to_come(found.result, goal) <= n_more) || !(criteria.relative_tolerance < 1.) || criteria.max_seconds < 0.)
+        return;
+      log_line("goes on",
+               "as the residual falls: about " + short_text(iterations_to_come(found.result, goal), 2) + " more " + found.iteration.solver->unit());
+      std::vector<double> d;
+      const SolveResult   more = found.iteration.solver->solve(in_order(r), criteria, d, log_line);
+      if (!reached(more.final_residual, before))
+        return;
+      std::transform(d.begin(), d.end(), found.x.begin(), found.x.begin(), [](double v, double w) { return v + w; });
+      SolveResult &all = found.result;
+      for (std::size_t i = 1; i < more.history_residuals.size(); ++i)
+        {
+          all.history_iterations.push_back(all.n_iterations + more.history_iterations[i]);
+          all.history_residuals.push_back(more.history_residuals[i]);
+          all.history_seconds.push_back(all.seconds + more.history_seconds[i]);
+        }
+      all.status = more.status;
+      all.n_iterations += more.n_iterations;
+      all.min_iterations += more.min_iterations;
+      all.mean_iterations += more.mean_iterations;
+      all.seconds += more.seconds;
+      all.final_residual = more.final_residual;
+    }
+
     Solution
     solve_by(const Arguments &arguments, const ChosenBackend &backend, const CrsMatrix<double> &A, const std::vector<double> &b, const Times &times)
     {
@@ -274,6 +323,8 @@ namespace leopard::command_line
       if (criteria.max_seconds > 0.)
         criteria.max_seconds = std::max(1e-9, criteria.max_seconds - of_this.seconds());
       found.result = solver.solve(partition ? permute(b, *partition) : b, criteria, found.x, log_line);
+      if (found.result.status == SolveStatus::iteration_limit && arguments.more_iterations > 0)
+        go_on(found, A, b, arguments.more_iterations, criteria);
       found.energy = meter.read().since(before);
       if (partition)
         found.x = permute_back(found.x, *partition);
@@ -334,8 +385,8 @@ namespace leopard::command_line
           case SolveStatus::converged:
             return true;
           case SolveStatus::stagnated: // where rounding errors are in the way
-            return !is_useless(found) &&
-                   (found.quality.is_rounding() || (found.solved.is_rounding() && !reached(found.solved.relative_rounding(), tolerance)));
+            return !is_useless(found) && (found.quality.is_rounding() ||
+                                          (!found.is_scaled && found.solved.is_rounding() && !reached(found.solved.relative_rounding(), tolerance)));
           default:
             return found.result.status == SolveStatus::time_limit;
         }
@@ -357,6 +408,12 @@ namespace leopard::command_line
           log_line("GPUs", why);
     }
 
+    /** Of a matrix that factors have called singular, after what was tried for it then. */
+    std::string why_singular_failed(const std::string &singular, const std::string &what_was_tried)
+    {
+      return first_line(singular) + "; " + what_was_tried + "\n  expected: a regular matrix, or a right-hand side in its range";
+    }
+
     /** One method after the other, as far as needed. */
     int solve_by_attempts(const Arguments           &arguments,
                           const CrsMatrix<double>   &A,
@@ -375,7 +432,8 @@ namespace leopard::command_line
       for (std::size_t i = 0;; ++i)
         {
           const Stopwatch of_this;
-          Arguments       now               = with_attempt(arguments, at_its_turn(attempts[i], A));
+          const double    rest              = arguments.criteria.max_seconds > 0. ? seconds_left() : std::numeric_limits<double>::infinity();
+          Arguments       now               = with_attempt(arguments, at_its_turn(attempts[i], A, rest));
           const bool      is_free_multigrid = arguments.precision == Precision::automatic && now.method_name == "multigrid";
           const bool      is_free_krylov    = now.is_krylov() && (now.is_automatic || arguments.precision != Precision::mixed);
           const bool      chose_single =
@@ -416,8 +474,15 @@ namespace leopard::command_line
               if (attempts[i].is_for_singular && !singular.empty())
                 {
                   const bool has_converged = found.result.status == SolveStatus::converged;
-                  if (!has_converged && !(i + 1 < attempts.size() && attempts[i + 1].is_exact_next))
-                    throw InvalidInput(singular);
+                  const bool has_ended     = found.result.status == SolveStatus::iteration_limit || found.result.status == SolveStatus::time_limit;
+                  const bool is_next       = i + 1 < attempts.size() && attempts[i + 1].is_exact_next;
+                  if (!has_converged && !is_next && !has_ended)
+                    throw InvalidInput(why_singular_failed(
+                      singular, text_of(attempts[i]) + " ends at the relative residual " + short_text(found.quality.relative(), 3)));
+                  if (has_ended && is_last)
+                    log_line("singular",
+                             "the matrix is singular, and " + text_of(attempts[i]) + " has not found out whether b is in its range" +
+                               "\n            to do: where the residual still falls, a larger --max-iterations or --max-seconds");
                   if (has_converged)
                     log_line("singular", "the matrix is singular: x is determined up to its null space");
                 }
@@ -447,10 +512,12 @@ namespace leopard::command_line
                 dynamic_cast<const InvalidInput *>(&problem) != nullptr || dynamic_cast<const ConvergenceFailure *>(&problem) != nullptr;
               if (is_of_matrix)
                 is_last = leave_out_exact_solves(attempts, i); // it is the factors that are not to be had
-              if (is_of_matrix && chose_single)
+              if (dynamic_cast<const LevelsFillUp *>(&problem) != nullptr)
+                is_last = leave_out_levels(attempts, i);
+              else if (is_of_matrix && chose_single)
                 try_in_double_next();
               if (is_of_matrix && attempts[i].is_for_singular && !singular.empty())
-                throw InvalidInput(singular);
+                throw InvalidInput(why_singular_failed(singular, text_of(attempts[i]) + ": " + first_line(as_in_file(problem.what()))));
               if (!is_of_matrix || (is_last && !best))
                 throw;
               if (now.method_name == "direct")
@@ -478,7 +545,10 @@ namespace leopard::command_line
         }
       if (arguments.method_name == "cg" && !is_symmetric)
         log_line("warning", "the matrix is not symmetric, as CG needs it: iterations may be in vain\n            to do: --method gmres or automatic");
-      prepare(A, b, is_symmetric);
+      prepare(A, b, is_symmetric, arguments.rhs.empty());
+      if (arguments.method_name == "multigrid" ||
+          (arguments.is_krylov() && arguments.preconditioner != "none" && arguments.preconditioner != "automatic"))
+        check_diagonal(A, arguments.matrix);
       check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, !arguments.rhs.empty());
       MatrixTraits       traits = look_at(A, is_symmetric);
       const bool         scales = arguments.method_name == "automatic" || (arguments.precision == Precision::mixed && !is_symmetric);
@@ -495,6 +565,7 @@ namespace leopard::command_line
   int run(const Arguments &arguments)
   {
     Times times;
+    check_names_of_vectors(arguments);
     for (const std::string &path : {arguments.solution, arguments.history, arguments.tune ? arguments.choice : std::string()})
       if (!path.empty())
         check_can_be_written(path);
@@ -508,11 +579,9 @@ namespace leopard::command_line
     log_line("leopard-solve", std::string(" ") + version() + " (" + git_commit() + ")");
     if (!arguments.asks_for_async.empty())
       log_line("chosen", "--method async, as " + arguments.asks_for_async + " is given, which only relaxations know");
-    const bool divides_not = arguments.method_name == "automatic" || arguments.method_name == "direct" ||
-                             (arguments.is_krylov() && (arguments.preconditioner == "none" || arguments.preconditioner == "automatic"));
-    const bool may_have_zeros = arguments.analyze || divides_not;
-    ReadMatrix read           = read_matrix(arguments.matrix, !may_have_zeros);
-    times.reading             = times.stopwatch.seconds();
+    // of others zero rows are completed first
+    ReadMatrix read = read_matrix(arguments.matrix, arguments.is_relaxation() && !arguments.analyze);
+    times.reading   = times.stopwatch.seconds();
     if (!arguments.analyze)
       return solve_system(arguments, std::move(read.A), read.is_symmetric, times);
     analyze_matrix(arguments, std::move(read.A), read.is_symmetric);

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <utility>
 
@@ -59,20 +60,26 @@ namespace leopard::command_line
       };
       if (A.n_rows == 0)
         refuse("the matrix has no rows", "at least one");
-      if (const int i = divides ? row_without_diagonal(A) : -1; i >= 0)
-        {
-          const std::string row   = "row " + std::to_string(i + 1);
-          const auto        begin = A.columns.begin() + A.row_offsets[i], end = A.columns.begin() + A.row_offsets[i + 1];
-          const bool        stored = std::find(begin, end, i) != end;
-          refuse(begin == end ? row + " is empty" : "the diagonal entry of " + row + (stored ? " is zero" : " is missing"),
-                 "a diagonal entry that is not zero in each row; relaxation divides by it");
-        }
+      if (divides)
+        check_diagonal(A, path);
       if (is_sound(A, divides))
         return;
       if (divides)
         A.validate();
       else
         A.validate_entries();
+    }
+
+    /** Of a file of text that is not compressed: a number at its end may have lost digits, and nothing else tells. */
+    void warn_of_cut_file(const std::string &path)
+    {
+      std::ifstream file(path, std::ios::binary);
+      char          begin[2] = {}, last = '\n';
+      file.read(begin, 2);
+      file.seekg(-1, std::ios::end);
+      file.get(last);
+      if (file && std::string(begin, 2) != "\x1f\x8b" && last != '\n')
+        log_line("warning", path + " does not end with the end of a line: it may be cut off, within its last number");
     }
 
     /**
@@ -92,6 +99,18 @@ namespace leopard::command_line
     }
   } // namespace
 
+  void check_diagonal(const CrsMatrix<double> &A, const std::string &path)
+  {
+    const int i = row_without_diagonal(A);
+    if (i < 0)
+      return;
+    const std::string row   = "row " + std::to_string(i + 1);
+    const auto        begin = A.columns.begin() + A.row_offsets[i], end = A.columns.begin() + A.row_offsets[i + 1];
+    const bool        stored = std::find(begin, end, i) != end;
+    throw InvalidInput(path + ": " + (begin == end ? row + " is empty" : "the diagonal entry of " + row + (stored ? " is zero" : " is missing")) +
+                       "\n  expected: a diagonal entry that is not zero in each row; relaxation divides by it");
+  }
+
   ReadMatrix read_matrix(const std::string &path, bool divides_by_diagonal)
   {
     CrsMatrix<double> A = read_matrix_market(path);
@@ -101,6 +120,7 @@ namespace leopard::command_line
              path + ": " + std::to_string(A.n_rows) + " rows, " + std::to_string(A.n_entries()) + " entries, " +
                (asymmetry.found ? "not symmetric (row " + std::to_string(asymmetry.row + 1) + ", column " + std::to_string(asymmetry.column + 1) + ")"
                                 : "symmetric"));
+    warn_of_cut_file(path);
     return {std::move(A), !asymmetry.found};
   }
 
@@ -108,9 +128,12 @@ namespace leopard::command_line
   {
     if (!path.empty())
       {
-        std::vector<double> b = is_npy(path) ? read_npy_vector(path, A.n_rows) : read_matrix_market_vector(path, A.n_rows);
+        const bool          is_binary = is_npy(path);
+        std::vector<double> b         = is_binary ? read_npy_vector(path, A.n_rows) : read_matrix_market_vector(path, A.n_rows);
         check_norm(b, path, "scale b and x by the same power of ten");
         log_line("rhs", path);
+        if (!is_binary)
+          warn_of_cut_file(path);
         return b;
       }
     std::vector<double> b(A.n_rows);

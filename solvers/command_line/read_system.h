@@ -14,6 +14,9 @@ namespace leopard::command_line
     bool              is_symmetric = false;
   };
 
+  /** @throws InvalidInput where a diagonal entry is missing or zero, with its row as in the file. */
+  void check_diagonal(const CrsMatrix<double> &A, const std::string &path);
+
   /**
    * The matrix of a file, and a line of the log about it. @param divides_by_diagonal whether the method does.
    * @throws InvalidInput naming what cannot be solved with.

@@ -2,6 +2,7 @@
 #include "scaled_system.h"
 
 #include "../base/errors.h"
+#include "../base/norms.h"
 #include "../base/words.h"
 #include "nodes.h"
 #include "report.h"
@@ -95,17 +96,27 @@ namespace leopard::command_line
   void return_from_scaled(
     Solution &found, const ScaledSystem &system, const CrsMatrix<double> &A, const std::vector<double> &b, const StoppingCriteria &criteria)
   {
-    constexpr int       most = 3;
-    std::vector<double> y    = found.x;
-    found.is_scaled          = true;
-    found.x                  = times(system.scaling.columns, y);
-    found.quality            = quality_of(A, found.x, b);
-    const double before      = found.quality.relative();
-    const int    n_before    = found.result.n_iterations;
-    const auto   is_good     = [&] { return found.quality.meets(criteria.relative_tolerance) || found.quality.is_rounding(); };
-    int          n_done      = 0;
-    while (found.result.status == SolveStatus::converged && !is_good() && n_done < most && correct(found, y, system, A, b, criteria))
-      ++n_done;
+    constexpr int       few = 3, most = 30; // corrections: any, and while each gains a digit
+    constexpr double    digit = 0.1;
+    std::vector<double> y     = found.x;
+    found.is_scaled           = true;
+    found.x                   = times(system.scaling.columns, y);
+    found.quality             = quality_of(A, found.x, b);
+    const double before       = found.quality.relative();
+    const int    n_before     = found.result.n_iterations;
+    const auto   is_good      = [&] { return found.quality.meets(criteria.relative_tolerance) || found.quality.is_rounding(); };
+    int          n_done       = 0;
+    bool         gains        = true; // a digit
+    const bool   is_solved    = found.result.status == SolveStatus::converged ||
+                           (found.result.status == SolveStatus::stagnated && found.solved.is_rounding()); // which those of the file need not be
+    while (is_solved && !is_good() && (n_done < few || (gains && n_done < most)))
+      {
+        const double residual = found.quality.residual;
+        if (!correct(found, y, system, A, b, criteria))
+          break;
+        gains = reached(found.quality.residual, digit * residual);
+        ++n_done;
+      }
     // what counts is A x = b: its norm, or where rounding errors of large rows hide that, each of its equations
     const double tolerance = criteria.relative_tolerance;
     const bool   is_hidden =

@@ -140,35 +140,35 @@ namespace leopard::command_line
     return first < A.n_rows ? first : -1;
   }
 
-  int complete_zero_rows(CrsMatrix<double> &A, const std::vector<double> &b)
+  ZeroRows complete_zero_rows(CrsMatrix<double> &A, std::vector<double> &b, bool b_is_product)
   {
+    ZeroRows found;
     if (row_without_diagonal(A) < 0)
-      return 0;
-    std::vector<char> has_column(A.n_rows, 0);
+      return found;
+    std::vector<char> has_column(A.n_rows, 0), is_zero(A.n_rows, 0);
     for (std::size_t p = 0; p < A.columns.size(); ++p)
       if (A.values[p] != 0.)
         has_column[A.columns[p]] = 1;
-    int n_found = 0;
     for (int i = 0; i < A.n_rows; ++i)
       {
-        const bool        has_row = !is_zero_row(A, i);
         const std::string number_ = std::to_string(i + 1);
-        if (!has_row && b[i] != 0.)
+        is_zero[i]                = static_cast<char>(is_zero_row(A, i));
+        if (is_zero[i] != 0 && b[i] != 0.)
           throw InvalidInput(std::string("row ").append(number_).append(" is empty or zero, and entry ").append(number_) +
                              " of the right-hand side is " + short_text(b[i], 3) +
                              ": there is no solution\n  expected: an entry in each row that is not zero");
-        if (has_row != (has_column[i] != 0))
-          throw InvalidInput((has_row ? "column " : "row ") + number_ +
-                             " is empty or zero: the matrix is singular\n  expected: an entry in each row and column that is not zero");
-        n_found += has_row ? 0 : 1;
+        found.n += is_zero[i];
+        found.n_alone += is_zero[i] != 0 && has_column[i] != 0 ? 1 : 0;
+        if (is_zero[i] == 0 && has_column[i] == 0 && found.first_column < 0)
+          found.first_column = i;
       }
-    if (n_found == 0)
-      return 0;
+    if (found.n == 0)
+      return found;
     CrsMatrix<double> result;
     result.n_rows = result.n_columns = A.n_rows;
     for (int i = 0; i < A.n_rows; ++i)
       {
-        if (is_zero_row(A, i))
+        if (is_zero[i] != 0)
           {
             result.columns.push_back(i);
             result.values.push_back(1.);
@@ -181,7 +181,13 @@ namespace leopard::command_line
         result.row_offsets.push_back(static_cast<int>(result.columns.size()));
       }
     A = std::move(result);
-    return n_found;
+    if (b_is_product && found.n_alone > 0)
+      {
+        std::vector<double> x(A.n_rows);
+        std::transform(is_zero.begin(), is_zero.end(), x.begin(), [](char zero) { return zero != 0 ? 0. : 1.; });
+        multiply(A, x.data(), b.data());
+      }
+    return found;
   }
 
   void check_range(const CrsMatrix<double> &A, bool is_symmetric, const std::vector<double> &b, double tolerance, bool is_given)

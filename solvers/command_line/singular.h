@@ -10,11 +10,20 @@ namespace leopard::command_line
   /** The first row whose diagonal entry is missing or zero; -1: none. By all threads. */
   int row_without_diagonal(const CrsMatrix<double> &A);
 
+  /** Rows and columns without an entry that is not zero. */
+  struct ZeroRows
+  {
+    int n            = 0;  ///< zero rows, which have got a_ii = 1
+    int n_alone      = 0;  ///< those of them whose columns are not zero: states of a Markov chain that absorb
+    int first_column = -1; ///< that is zero and whose row is not; -1: none
+  };
+
   /**
-   * A row and a column i that are zero, with b_i = 0, get a_ii = 1, so that x_i = 0. @return how many there are.
-   * @throws InvalidInput for a zero row with another b_i, and for a row or a column that is zero alone.
+   * A row i that is zero, with b_i = 0, gets a_ii = 1, so that x_i = 0: of the solutions that there are, one with that.
+   * @param b_is_product whether b is A 1: then it is made A x with x_i = 0 for these rows and ones elsewhere.
+   * @throws InvalidInput for a zero row with another b_i.
    */
-  int complete_zero_rows(CrsMatrix<double> &A, const std::vector<double> &b);
+  ZeroRows complete_zero_rows(CrsMatrix<double> &A, std::vector<double> &b, bool b_is_product);
 
   /**
    * Looks at the parts of a matrix that are coupled to nothing else. Where the rows of one sum to zero, constants on it

@@ -96,10 +96,10 @@ namespace leopard::command_line
     class DirectMethod : public Solver
     {
     public:
-      DirectMethod(const CrsMatrix<double> &A_, const Log &log)
+      DirectMethod(const CrsMatrix<double> &A_, bool has_dear_factors, const Log &log)
         : A(A_)
       {
-        if (A.n_rows > most_rows_of_direct)
+        if (A.n_rows > most_rows_of_direct || has_dear_factors)
           check_cost(log);
         try
           {
@@ -242,7 +242,10 @@ namespace leopard::command_line
       aggregation.block_unknowns = a.block_unknowns;
       if (a.near_null_space_vectors != nullptr)
         aggregation.near_null_space = *a.near_null_space_vectors;
+      aggregation.most_complexity = a.most_complexity;
       say_memory("levels while they are made", bytes_of_aggregation(A), backend, "--preconditioner async or ic, which have no levels", log);
+      if (a.most_complexity > 0.)
+        log("", "at most " + short_text(bytes_of_aggregation(A, a.most_complexity) / 1e9, 2) + " GB, as levels that fill up are given up");
       auto        multigrid = std::make_unique<Multigrid<Number>>(A, aggregation, multigrid_options(a, backend, false));
       std::string rows;
       for (int level = multigrid->n_levels() - 1; level >= 0; --level)
@@ -306,6 +309,10 @@ namespace leopard::command_line
         try
           {
             return make_mixed_multigrid(A, stencil, a, backend, log);
+          }
+        catch (const LevelsFillUp &)
+          {
+            throw; // as they do in double precision
           }
         catch (const InvalidInput &reason)
           {
@@ -561,11 +568,14 @@ namespace leopard::command_line
   {
     if (a.method_name == "direct")
       {
+        if (a.criteria.max_seconds > 0. && a.has_dear_factors)
+          throw InvalidInput("direct: the graph spreads faster than a mesh, so that factors take long, and --max-seconds does not interrupt them"
+                             "\n  expected: no limit of time");
         if (a.criteria.max_seconds > 0.)
           log("direct",
               "factors of " + std::to_string(A.n_rows) + " rows with " + std::to_string(A.n_entries()) +
                 " entries: --max-seconds does not interrupt them");
-        return std::make_unique<DirectMethod>(A, log);
+        return std::make_unique<DirectMethod>(A, a.has_dear_factors, log);
       }
     if (a.method_name == "multigrid")
       return make_multigrid_method(A, a, backend, log);

@@ -227,6 +227,7 @@ namespace leopard
       int         n_columns    = 0;
       int         n_entries    = 0; ///< lines that follow
       std::size_t size_line    = 0;
+      bool        is_row       = false; ///< a vector that is written as one, and has been read as a column
     };
 
     void read_banner_begin(LineReader &reader)
@@ -296,6 +297,9 @@ namespace leopard
       else
         reader.keyword("symmetry", {"general"});
       read_sizes(reader, header);
+      header.is_row = most == 1 && n > 1 && header.n_rows == 1 && header.n_columns == n;
+      if (header.is_row)
+        std::swap(header.n_rows, header.n_columns);
       const std::string what = most == 1 ? "the vector has " : "the array has ", rows = std::to_string(header.n_rows) + " rows";
       if (header.n_rows != n || header.n_columns < 1 || header.n_columns > most)
         reader.fail(what + rows + " and " + std::to_string(header.n_columns) + " columns",
@@ -510,7 +514,10 @@ namespace leopard
       for (std::vector<double> &column : columns)
         column.assign(n, 0.);
       for_each_entry(reader, header, [&] {
-        const int    i = reader.whole_number("row", 1, n) - 1, k = reader.whole_number("column", 1, header.n_columns) - 1;
+        int i = reader.whole_number("row", 1, header.is_row ? 1 : n) - 1,
+            k = reader.whole_number("column", 1, header.is_row ? n : header.n_columns) - 1;
+        if (header.is_row)
+          std::swap(i, k);
         std::size_t &line = line_of[k][i];
         if (line != 0)
           reader.fail("the entry in row " + std::to_string(i + 1) + (most == 1 ? "" : ", column " + std::to_string(k + 1)) +

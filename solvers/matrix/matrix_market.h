@@ -53,8 +53,8 @@ namespace leopard
   CrsMatrix<double> parse_matrix_market(const char *begin, const char *end, const std::string &name);
 
   /**
-   * Reads a vector of n entries, such as a right-hand side: a general matrix of n rows and one column, real or integer,
-   * in format array (a value a line, all of them) or coordinate (entries that the file does not hold are 0).
+   * Reads a vector of n entries, such as a right-hand side: a general matrix of n rows and one column, or of one row
+   * and n columns, real or integer, in format array (a value a line, all of them) or coordinate (entries that the file does not hold are 0).
    * @throws InvalidInput as read_matrix_market() does, and for another length than n, with both lengths.
    */
   std::vector<double> read_matrix_market_vector(const std::string &path, int n);

@@ -25,6 +25,8 @@ namespace leopard
     if (max_coarse < 1 || max_levels < 1)
       throw InvalidInput("aggregation: max_coarse is " + std::to_string(max_coarse) + " and max_levels " + std::to_string(max_levels) +
                          "\n  expected: at least 1");
+    if (!(most_complexity >= 0.))
+      throw InvalidInput("aggregation: most_complexity is " + short_text(most_complexity) + "\n  expected: 0 or more");
   }
 
   namespace
@@ -425,6 +427,13 @@ namespace leopard
     return 4 * n_coarse <= 3 * n_fine;
   }
 
+  void check_complexity(double n_entries, double n_finest, double most)
+  {
+    if (most > 0. && !(n_entries <= most * n_finest))
+      throw LevelsFillUp("aggregation: coarse levels fill up, to more than " + short_text(most, 3) +
+                         " times the entries of the matrix\n  expected: a matrix like those of meshes, or no limit");
+  }
+
   void check_diagonal(const Aggregates &aggregates)
   {
     for (std::size_t i = 0; i < aggregates.of_row.size(); ++i)
@@ -493,6 +502,8 @@ namespace leopard
     MultigridHierarchy result;
     result.levels.resize(1);
     result.levels[0].matrix = A;
+    const double n_finest   = A.n_entries();
+    double       n_entries  = n_finest; // of all levels
     while (static_cast<int>(result.levels.size()) < options.max_levels)
       {
         MultigridLevel &fine = result.levels.back();
@@ -505,8 +516,13 @@ namespace leopard
           break;
         MultigridLevel coarse;
         fine.prolongation = on_level(rows, [&] { return smoothed_prolongation(aggregates, tentative, options.n_threads); });
-        coarse.matrix     = product(transpose(fine.prolongation), product(fine.matrix, fine.prolongation, options.n_threads), options.n_threads);
-        space             = std::move(tentative.coarse);
+        check_complexity(fine.prolongation.n_entries(), n_finest, options.most_complexity);
+        const CrsMatrix<double> AP = product(fine.matrix, fine.prolongation, options.n_threads);
+        check_complexity(AP.n_entries(), n_finest, options.most_complexity);
+        coarse.matrix = product(transpose(fine.prolongation), AP, options.n_threads);
+        space         = std::move(tentative.coarse);
+        n_entries += coarse.matrix.n_entries();
+        check_complexity(n_entries, n_finest, options.most_complexity);
         result.levels.push_back(std::move(coarse));
       }
     if (!options.is_scalar()) // of others the coarse solver takes constants out

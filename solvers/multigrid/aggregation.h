@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/errors.h"
 #include "../exchange/communication.h"
 #include "hierarchy.h"
 #include "near_null_space.h"
@@ -41,6 +42,13 @@ namespace leopard
     int max_coarse = 500; ///< rows of a matrix that is not coarsened further
     int max_levels = 20;
     int n_threads  = 0; ///< that make the levels, which do not depend on it; 0: as many as this process may use
+
+    /**
+     * Entries of all levels together, of a prolongation, and of the product of a matrix and its prolongation, for each
+     * entry of the finest matrix: more of any of these are given up. Of meshes it is hardly two; coarse levels of
+     * graphs that spread faster fill up. 0: no limit.
+     */
+    double most_complexity = 0.;
 
     /** Whether a node is a row and near the null space is the constant. */
     bool is_scalar() const { return block_unknowns == 1 && near_null_space.empty(); }
@@ -83,6 +91,16 @@ namespace leopard
    * three unknowns for six.
    */
   bool is_worth_a_level(long n_coarse, long n_fine);
+
+  /** Levels that are given up: AggregationOptions::most_complexity. */
+  class LevelsFillUp : public InvalidInput
+  {
+  public:
+    using InvalidInput::InvalidInput;
+  };
+
+  /** @param n_entries of what is limited, of a finest matrix with so many. @throws LevelsFillUp. */
+  void check_complexity(double n_entries, double n_finest, double most);
 
   /** @throws InvalidInput where an entry of D, aggregates.diagonal, is zero or not there, in a row of an aggregate. */
   void check_diagonal(const Aggregates &aggregates);

@@ -358,6 +358,8 @@ namespace leopard::device
   {
     options.validate();
     std::vector<AggregationLevel> result;
+    const double                  n_finest  = static_cast<double>(A.n_entries);
+    double                        n_entries = n_finest; // of all levels
     result.push_back({std::move(A), {}, {}});
     while (static_cast<int>(result.size()) < options.max_levels && result.back().matrix.n_rows > options.max_coarse)
       {
@@ -365,9 +367,15 @@ namespace leopard::device
         Aggregates        aggregates = aggregate(fine.matrix, options.strength);
         if (aggregates.n == 0 || !is_worth_a_level(aggregates.n, fine.matrix.n_rows))
           break;
-        fine.prolongation        = on_level({fine.matrix.n_rows, result.size() > 1, false}, [&] { return smoothed_prolongation(aggregates); });
-        fine.of_row              = std::move(aggregates.of_row);
-        DeviceCrs<double> coarse = product(transposed(fine.prolongation), product(fine.matrix, fine.prolongation));
+        fine.prolongation = on_level({fine.matrix.n_rows, result.size() > 1, false}, [&] { return smoothed_prolongation(aggregates); });
+        fine.of_row       = std::move(aggregates.of_row);
+        check_complexity(static_cast<double>(fine.prolongation.n_entries), n_finest, options.most_complexity);
+        DeviceCrs<double> AP = product(fine.matrix, fine.prolongation);
+        check_complexity(static_cast<double>(AP.n_entries), n_finest, options.most_complexity);
+        DeviceCrs<double> coarse = product(transposed(fine.prolongation), AP);
+        AP                       = {};
+        n_entries += static_cast<double>(coarse.n_entries);
+        check_complexity(n_entries, n_finest, options.most_complexity);
         if (!has_valid_values(coarse))
           on_level({coarse.n_rows, true, false}, [&] { to_host(coarse).validate_entries(); }); // says what it is
         result.push_back({std::move(coarse), {}, {}});

@@ -25,12 +25,13 @@ namespace leopard
 
   /**
    * What levels by smoothed aggregation take of memory while they are made, about, the matrix with them: its levels,
-   * smoothers, and products that are worked on.
+   * smoothers, and products that are worked on. @param most_complexity what they take at most with
+   * AggregationOptions::most_complexity; 0: as usual.
    */
-  inline double bytes_of_aggregation(const CrsMatrix<double> &A)
+  inline double bytes_of_aggregation(const CrsMatrix<double> &A, double most_complexity = 0.)
   {
-    constexpr double of_matrix = 8.;
-    return of_matrix * static_cast<double>(bytes<double>(A));
+    constexpr double of_matrix = 8., usual = 2.;
+    return of_matrix * static_cast<double>(bytes<double>(A)) * (most_complexity > usual ? most_complexity / usual : 1.);
   }
 
   /** Vectors among which a singular problem is solved. */

@@ -444,6 +444,43 @@ namespace leopard
     EXPECT_EQ(aggregation_hierarchy(A).levels.size(), 1u);
   }
 
+  // fails if levels are made whatever they take: of this graph they have five times the entries of the matrix at once
+  TEST(Aggregation, LevelsThatFillUpAreGivenUp)
+  {
+    constexpr int                      n = 2000;
+    std::mt19937                       generator(5);
+    std::uniform_int_distribution<int> any(0, n - 1);
+    std::vector<std::map<int, double>> rows(n);
+    for (int i = 0; i < n; ++i)
+      for (int edge = 0; edge < 4; ++edge)
+        if (const int j = any(generator); j != i)
+          for (const auto &[k, l] : {std::pair(i, j), std::pair(j, i)})
+            {
+              rows[k][l] -= 1.;
+              rows[k][k] += 1.;
+            }
+    CrsMatrix<double> A;
+    A.n_rows = A.n_columns = n;
+    for (auto &row : rows)
+      {
+        row[static_cast<int>(&row - rows.data())] += 1e-3;
+        for (const auto &[column, value] : row)
+          {
+            A.columns.push_back(column);
+            A.values.push_back(value);
+          }
+        A.row_offsets.push_back(static_cast<int>(A.columns.size()));
+      }
+    AggregationOptions options;
+    options.max_coarse = 20;
+    EXPECT_NO_THROW(aggregation_hierarchy(A, options));
+    options.most_complexity = 2.;
+    EXPECT_THROW(aggregation_hierarchy(A, options), LevelsFillUp);
+    EXPECT_NO_THROW(aggregation_hierarchy(anisotropic_matrix(60, 1.), options));
+    options.most_complexity = -1.;
+    EXPECT_THROW(aggregation_hierarchy(A, options), InvalidInput);
+  }
+
   TEST(Aggregation, RefusesWhatItCannotCoarsen)
   {
     CrsMatrix<double> ghosts = five_point_stencil(4, 4, 0.).to_crs();

@@ -135,6 +135,105 @@ class Kinds(Program):
                 self.assertIn("automatic   " + first, said)
                 self.assertNotIn("failed ", said)
 
+    def test_scaled_columns_are_solved_in_the_units_of_the_file(self):
+        """It was ended where rounding hid the scaled system, or after three corrections that had gained a digit each."""
+        n = 40
+        for seed in (0, 1, 2):
+            numbers = random.Random(seed)
+            columns = [10. ** numbers.uniform(-50., 50.) for _ in range(n * n)]
+            entries = {(i, j): value * columns[j] for (i, j), value in laplace(n).items()}
+            said = self.solve(entries, n * n, b=multiply(entries, [0.25 / size for size in columns]))
+            self.assertNotIn("can be reached", said)
+
+    def test_trees_are_solved_by_factors(self):
+        """Four methods came before, in vain, for trees with weights over many orders, and multigrid for chains."""
+        n, numbers = 3000, random.Random(5)
+        for chain in (True, False):
+            entries = {(i, i): 1e-2 for i in range(n)}
+            for i in range(1, n):
+                j, weight = i - 1 if chain else int(numbers.random() * i), 10. ** numbers.uniform(-3., 3.)
+                for k, l in ((i, j), (j, i)):
+                    entries[k, l] = -weight
+                    entries[k, k] += weight
+            said = self.solve(entries, n)
+            self.assertIn("automatic   direct: symmetric with positive diagonal, a tree but for 0 rows", said)
+            self.assertNotIn("failed ", said)
+
+    def semidefinite(self, n, n_terms, seed):
+        """Entries of B^T B with n_terms rows of B, three entries near one another in each, and B^T B x for some x."""
+        numbers, entries = random.Random(seed), {}
+        for term in range(n_terms):
+            at = min(n - 1, term * n // n_terms)
+            row = {}
+            for j in [at] + [min(n - 1, max(0, at + numbers.randrange(-6, 7))) for _ in range(2)]:
+                row[j] = numbers.gauss(0., 1.) * 10. ** numbers.uniform(-1., 1.)
+            for i, a in row.items():
+                for j, b in row.items():
+                    entries[i, j] = entries.get((i, j), 0.) + a * b
+        return entries, multiply(entries, [numbers.gauss(0., 1.) for _ in range(n)])
+
+    def test_semidefinite_matrices_have_the_iterations_that_they_need(self):
+        """CG was given up after 1000, without a word of what it had reached; and refused by hand where rows are zero."""
+        entries, b = self.semidefinite(300, 290, 2)
+        said = self.solve(entries, 300, b=b)
+        self.assertIn("the matrix is singular: x is determined up to its null space", said)
+        entries, b = self.semidefinite(300, 270, 2)
+        self.assertLess(len({i for i, _ in entries}), 300)
+        for method in ("cg", "gmres"):
+            self.assertIn("zero rows", self.solve(entries, 300, "--method", method, "--preconditioner", "jacobi", "--max-iterations", "200000", b=b))
+        said, _ = self.run_it("K.mtx", "--rhs", "b.mtx", "--backend", "host", "--max-iterations", "20", "--solution", "x.mtx", code=1)
+        self.assertIn("computed anew", said)
+        self.assertIn("has not found out whether b is in its range", said)
+        self.assertNotIn("cg with jacobi", said)
+
+    def test_states_that_absorb(self):
+        """A generator of a Markov chain has zero rows for them, which every method refused, and I - P^T zero columns."""
+        n, numbers = 200, random.Random(3)
+        rates = {(i, j): numbers.random() for i in range(n - 2) for j in (i + 1, i - 1, numbers.randrange(n)) if j >= 0 and j != i}
+        entries = {(i, j): -value for (i, j), value in rates.items()}
+        for (i, _), value in rates.items():
+            entries[i, i] = entries.get((i, i), 0.) + value
+        b = [numbers.gauss(0., 1.) for _ in range(n - 2)] + [0., 0.]
+        for options in ((), ("--method", "gmres", "--preconditioner", "jacobi"), ("--method", "direct")):
+            said = self.solve(entries, n, *options, b=b)
+            self.assertIn("2 rows are zero, and so is b there, and their columns are not", said)
+            self.assertEqual(self.read_vector("x.mtx")[n - 2:], [0., 0.])
+        said = self.run_it("K.mtx")
+        self.assertIn("b = A x for such an x", said)
+        self.assertNotIn("warning", said)
+        columns = {(j, i): value for (i, j), value in entries.items()}
+        x = [numbers.random() for _ in range(n)]
+        self.assertIn("column 199 is empty or zero", self.solve(columns, n, b=multiply(columns, x)))
+
+    def acyclic(self, n, degree=4):
+        """A directed graph without cycles, each node to some before it: D - U, triangular."""
+        numbers, entries = random.Random(7), {(i, i): 0.01 for i in range(n)}
+        for i in range(1, n):
+            for _ in range(degree):
+                j = int(numbers.random() * i)
+                entries[j, i] = entries.get((j, i), 0.) - 1.
+                entries[i, i] += 1.
+        return entries
+
+    def test_triangular_matrices_are_solved_by_substitution(self):
+        """Coarse levels, dense ones, came first: half a minute and a gigabyte for 200,000 rows."""
+        n = 3000
+        upper = self.acyclic(n)
+        for entries in (upper, {(j, i): value for (i, j), value in upper.items()}):
+            for options in ((), ("--method", "gmres")):
+                said = self.solve(entries, n, *options)
+                self.assertIn("gmres preconditioned by ilu: triangular", said)
+                self.assertLessEqual(int(said.split("converged after ")[1].split()[0]), 2, said)
+
+    def test_a_graph_that_spreads_along_its_columns_is_no_mesh(self):
+        """Only rows were followed, along which the other direction of the same graph looks like a mesh."""
+        n, numbers = 3000, random.Random(8)
+        order = list(range(n))
+        numbers.shuffle(order)
+        said = self.solve({(order[i], order[j]): value for (i, j), value in self.acyclic(n).items()}, n)
+        self.assertIn("automatic   gmres preconditioned by ilu: not symmetric", said)
+        self.assertNotIn("failed ", said)
+
     def test_coarse_levels_that_do_not_suit_a_flow_are_given_up_soon(self):
         """Strong convection, upwind: ILU(0) takes ten iterations, after two hundred with multigrid in vain; as its smoother four."""
         n, speed = 110, 100.

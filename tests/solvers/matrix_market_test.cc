@@ -461,6 +461,9 @@ namespace leopard
       for (const std::string header : {"array real symmetric\n%\n1 1\n2.5\n", "coordinate real symmetric\n%\n1 1 1\n1 1 2.5\n"}) // as SciPy has it
         EXPECT_EQ(read_matrix_market_vector(write("one.mtx", "%%MatrixMarket matrix " + header), 1), (Vector{2.5}));
       EXPECT_EQ(read_matrix_market_vector(write("none.mtx", array + "0 1\n"), 0), Vector());
+      EXPECT_EQ(read_matrix_market_vector(write("row.mtx", array + "1 3\n1\n2\n3\n"), 3), (Vector{1., 2., 3.})); // as .npy files may have it
+      EXPECT_EQ(read_matrix_market_vector(write("row.mtx", "%%MatrixMarket matrix coordinate real general\n1 4 2\n1 3 7\n1 1 -2\n"), 4),
+                (Vector{-2., 0., 7., 0.}));
     }
 
     TEST_F(MatrixMarket, RefusesOtherVectors)
