@@ -35,8 +35,10 @@ namespace leopard::command_line
   std::vector<double> residual_of(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b)
   {
     std::vector<double> r(A.n_rows);
-    for (int i = 0; i < A.n_rows; ++i)
-      r[i] = static_cast<double>(row_residual(A, i, x.data(), b[i]).residual);
+    parallel_for(A.n_rows, 4096, [&](long begin, long end) {
+      for (long i = begin; i < end; ++i)
+        r[i] = static_cast<double>(row_residual(A, static_cast<int>(i), x.data(), b[i]).residual);
+    });
     return r;
   }
 
