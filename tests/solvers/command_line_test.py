@@ -1067,10 +1067,19 @@ class Systems(Program):
         rigid, said = self.iterations(*options, "--block-unknowns", "2", "--near-null-space", "modes.mtx")
         self.assertIn("nodes       529 of 2 unknowns, near the null space 3 vectors of modes.mtx", said)
         self.assertIn("levels      1058, 192 rows by smoothed aggregation", said)
+        self.assertNotIn("warning", said)
         self.assertLess(blocks, 0.7 * scalar)
         self.assertLess(rigid, 0.8 * blocks)
         one_unknown_a_node, _ = self.iterations(*options, "--near-null-space", "modes.mtx")
         self.assertNotEqual(one_unknown_a_node, rigid)
+
+    def test_a_vector_far_from_the_null_space_is_said(self):
+        """It was taken without a word."""
+        numbers = random.Random(5)
+        self.columns("modes.mtx", [*self.modes[:2], [numbers.gauss(0., 1.) for _ in range(self.size)]])
+        said = self.run_it("E.mtx", "--backend", "host", "--block-unknowns", "2", "--near-null-space", "modes.mtx")
+        self.assertEqual(said.count("is not near the null space"), 1)
+        self.assertIn("warning     modes.mtx: column 3 is not near the null space: v^T A v is ", said)
 
     def test_files_of_either_kind_are_the_same(self):
         self.columns("modes.mtx", self.modes)
