@@ -107,13 +107,6 @@ class SimplexMeshes(Program):
         self.leopard(file)
         reference = self.last()
         self.leopard(file, "Time stepping/End time=0.05")
-        values = sorted((self.folder / "output/decay/checkpoints").glob("step_*/values"))[-1]
-        whole = values.read_bytes()
-        values.write_bytes(whole[:-8])  # damaged: refused with the sizes found and expected, by both that read it
-        for settings, options in (((), ("--resume",)), (("Run/Directory=output/second", "Turing/Initial values from=output/decay"), ())):
-            error = self.leopard(file, *settings, options=options, fails=True)
-            self.assertRegex(error, rf"it has (\d+) cells, (\d+) vectors, {len(whole) - 8} bytes\n  expected: \1 cells, \2 vectors, {len(whole)} bytes")
-        values.write_bytes(whole)
         self.leopard(file, options=("--resume",), ranks=2)
         for found, expected in zip(self.last(), reference):
             self.assertAlmostEqual(found, expected, delta=1e-6)

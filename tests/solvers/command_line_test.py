@@ -593,8 +593,8 @@ class Solving(Program):
         self.matrix("nearly.mtx", entries, 400)
         self.vector("one.mtx", [1.] * 400)
         self.vector("zero.mtx", [1. - 2. * (i % 2) for i in range(400)])
-        self.refused("nearly.mtx", "--rhs", "one.mtx", says="the matrix is singular, rows sum to zero")
-        self.refused("nearly.mtx", says="b = A 1, which is taken where there is no --rhs, is zero but for rounding")
+        self.refused("nearly.mtx", "--rhs", "one.mtx", says="the matrix is singular, rows sum to zero", code=1)
+        self.refused("nearly.mtx", says="b = A 1, which is taken where there is no --rhs, is zero but for rounding", code=1)
         said = self.run_it("nearly.mtx", "--rhs", "zero.mtx", "--tolerance", "1e-10", "--backend", "host")
         self.assertLess(float(re.search(r"= ([^ ]*), computed anew", said)[1]), 1e-10)
 
