@@ -4,6 +4,7 @@
 #include "../base/norms.h"
 #include "../base/words.h"
 #include "../device/device.h"
+#include "../matrix/sparse_product.h"
 #include "../multigrid/coarse_solvers.h"
 #include "gpus.h"
 #include "nodes.h"
@@ -25,7 +26,7 @@ namespace leopard::command_line
     /** cholesky_operations() of A, or of A + A^T where its pattern is not symmetric. */
     double factor_operations(const CrsMatrix<double> &A)
     {
-      const CrsMatrix<double> T = transpose(A);
+      const CrsMatrix<double> T = transpose(A, 0);
       if (T.row_offsets == A.row_offsets && T.columns == A.columns)
         return cholesky_operations(A);
       CrsMatrix<double> both;

@@ -36,13 +36,15 @@ namespace leopard::command_line
   std::vector<double> residual_of(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b)
   {
     std::vector<double> r(A.n_rows);
-    for (int i = 0; i < A.n_rows; ++i)
-      {
-        long double sum = b[i];
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          sum -= static_cast<long double>(A.values[p]) * x[A.columns[p]];
-        r[i] = static_cast<double>(sum);
-      }
+    parallel_for(A.n_rows, 4096, [&](long begin, long end) {
+      for (long i = begin; i < end; ++i)
+        {
+          long double sum = b[i];
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            sum -= static_cast<long double>(A.values[p]) * x[A.columns[p]];
+          r[i] = static_cast<double>(sum);
+        }
+    });
     return r;
   }
 

@@ -514,8 +514,9 @@ namespace leopard
           break;
         MultigridLevel coarse;
         fine.prolongation = on_level(rows, [&] { return smoothed_prolongation(aggregates, tentative, options.n_threads); });
-        coarse.matrix     = product(transpose(fine.prolongation), product(fine.matrix, fine.prolongation, options.n_threads), options.n_threads);
-        space             = std::move(tentative.coarse);
+        coarse.matrix =
+          product(transpose(fine.prolongation, options.n_threads), product(fine.matrix, fine.prolongation, options.n_threads), options.n_threads);
+        space = std::move(tentative.coarse);
         result.levels.push_back(std::move(coarse));
       }
     if (!options.is_scalar()) // of others the coarse solver takes constants out
