@@ -17,9 +17,12 @@ namespace leopard
     const ResidualRounding found = rounding_of_residual(*A, u, *b);
     if (!found.is_rounding() || !reached(found.of_each_row, tolerance))
       return false;
-    note += format("the residual, %.1e of the right-hand side, is what rounding errors leave: coefficients or cells differ so much that terms %.1e "
+    constexpr double much  = 1e-3;
+    const bool       hides = !reached(found.residual, much * (goal / tolerance)); // what rounding leaves is seen in the solution, perhaps
+    note += format("%sthe residual, %.1e of the right-hand side, is what rounding errors leave: coefficients or cells differ so much that terms %.1e "
                    "times as large cancel in the equations; 'Linear solver/Relative tolerance' = %g cannot be reached in double precision, and each "
                    "row is solved to %.1e of its terms",
+                   hides ? "warning: " : "",
                    found.residual / (goal / tolerance),
                    found.terms() / (goal / tolerance),
                    tolerance,
