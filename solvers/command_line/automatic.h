@@ -61,7 +61,9 @@ namespace leopard::command_line
    */
   bool leave_out_exact_solves(std::vector<Attempt> &attempts, std::size_t i);
 
-  /** After attempt i, whose levels filled up: takes out those with such levels. @return whether it was the last, then. */
+  /**
+   * After attempt i, whose levels filled up: takes out those with such levels. @return whether it was the last, then.
+   */
   bool leave_out_levels(std::vector<Attempt> &attempts, std::size_t i);
 
   /** The arguments as if the attempt had been asked for. */

@@ -414,6 +414,35 @@ namespace leopard::command_line
       return first_line(singular) + "; " + what_was_tried + "\n  expected: a regular matrix, or a right-hand side in its range";
     }
 
+    /** @param may_be_single whether single precision is asked for, or free to be taken. */
+    void say_attempt(const Attempt &attempt, bool is_first, const Arguments &now, bool may_be_single)
+    {
+      if (attempt.why != "as asked for")
+        log_line(is_first ? "automatic" : "next", text_of(attempt) + ": " + attempt.why);
+      if (attempt.triangular && !attempt.is_exact_next)
+        log_line("triangular", attempt.triangular->text + (attempt.triangular->is_asynchronous() ? "; should they fail, exact ones" : ""));
+      if (may_be_single && now.precision == Precision::double_precision)
+        log_line("precision",
+                 now.method_name != "direct" ? "double, as single does not do for this matrix"
+                                             : "double, as " + text_of(attempt) + " has nothing in single precision");
+    }
+
+    /** Of a matrix that factors have called singular. @param exact_follows whether exact triangular solves are next. */
+    void judge_singular(const Attempt &attempt, const Solution &found, const std::string &singular, bool is_last, bool exact_follows)
+    {
+      const bool has_converged = found.result.status == SolveStatus::converged;
+      const bool has_ended     = found.result.status == SolveStatus::iteration_limit || found.result.status == SolveStatus::time_limit;
+      if (!has_converged && !exact_follows && !has_ended)
+        throw InvalidInput(
+          why_singular_failed(singular, text_of(attempt) + " ends at the relative residual " + short_text(found.quality.relative(), 3)));
+      if (has_ended && is_last)
+        log_line("singular",
+                 "the matrix is singular, and " + text_of(attempt) + " has not found out whether b is in its range" +
+                   "\n            to do: where the residual still falls, a larger --max-iterations or --max-seconds");
+      if (has_converged)
+        log_line("singular", "the matrix is singular: x is determined up to its null space");
+    }
+
     /** One method after the other, as far as needed. */
     int solve_by_attempts(const Arguments           &arguments,
                           const CrsMatrix<double>   &A,
@@ -446,15 +475,7 @@ namespace leopard::command_line
             attempts[i + 1].why       = "the same with cycles in double precision";
             is_last                   = false;
           };
-          if (attempts[i].why != "as asked for")
-            log_line(i == 0 ? "automatic" : "next", text_of(attempts[i]) + ": " + attempts[i].why);
-          if (attempts[i].triangular && !attempts[i].is_exact_next)
-            log_line("triangular",
-                     attempts[i].triangular->text + (attempts[i].triangular->is_asynchronous() ? "; should they fail, exact ones" : ""));
-          if ((arguments.precision == Precision::mixed || is_free_multigrid) && now.precision == Precision::double_precision)
-            log_line("precision",
-                     now.method_name != "direct" ? "double, as single does not do for this matrix"
-                                                 : "double, as " + text_of(attempts[i]) + " has nothing in single precision");
+          say_attempt(attempts[i], i == 0, now, arguments.precision == Precision::mixed || is_free_multigrid);
           if (arguments.criteria.max_seconds > 0.)
             now.criteria.max_seconds = std::max(1e-9, seconds_left());
           std::string failure;
@@ -472,20 +493,7 @@ namespace leopard::command_line
                 if (const auto more = patient(attempts[i], found.quality.relative(), attempts[i + 1], A))
                   attempts.insert(attempts.begin() + static_cast<long>(i) + 1, *more);
               if (attempts[i].is_for_singular && !singular.empty())
-                {
-                  const bool has_converged = found.result.status == SolveStatus::converged;
-                  const bool has_ended     = found.result.status == SolveStatus::iteration_limit || found.result.status == SolveStatus::time_limit;
-                  const bool is_next       = i + 1 < attempts.size() && attempts[i + 1].is_exact_next;
-                  if (!has_converged && !is_next && !has_ended)
-                    throw InvalidInput(why_singular_failed(
-                      singular, text_of(attempts[i]) + " ends at the relative residual " + short_text(found.quality.relative(), 3)));
-                  if (has_ended && is_last)
-                    log_line("singular",
-                             "the matrix is singular, and " + text_of(attempts[i]) + " has not found out whether b is in its range" +
-                               "\n            to do: where the residual still falls, a larger --max-iterations or --max-seconds");
-                  if (has_converged)
-                    log_line("singular", "the matrix is singular: x is determined up to its null space");
-                }
+                judge_singular(attempts[i], found, singular, is_last, i + 1 < attempts.size() && attempts[i + 1].is_exact_next);
               const bool is_late   = arguments.criteria.max_seconds > 0. && !(seconds_left() > 0.);
               const bool is_better = !best || found.quality.residual < best->quality.residual;
               const bool tells_why = is_last && best && is_useless(*best) && is_useless(found) && found.solved.is_rounding(); // singular

@@ -54,7 +54,8 @@ namespace leopard
 
   /**
    * Reads a vector of n entries, such as a right-hand side: a general matrix of n rows and one column, or of one row
-   * and n columns, real or integer, in format array (a value a line, all of them) or coordinate (entries that the file does not hold are 0).
+   * and n columns, real or integer, in format array (a value a line, all of them) or coordinate (entries that the file
+   * does not hold are 0).
    * @throws InvalidInput as read_matrix_market() does, and for another length than n, with both lengths.
    */
   std::vector<double> read_matrix_market_vector(const std::string &path, int n);

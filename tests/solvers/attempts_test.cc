@@ -76,8 +76,8 @@ namespace leopard::command_line
         }
     }
 
-    // fails if the first method waits for an analysis of the pattern, which took ten times as long on a random graph, or
-    // factors that fill up are computed unseen
+    // fails if the first method waits for an analysis of the pattern, which took ten times as long on a random graph,
+    // or factors that fill up are computed unseen
     TEST(Attempts, OnAGraphThatSpreadsWaitForNoAnalysis)
     {
       for (const bool is_symmetric : {true, false})
