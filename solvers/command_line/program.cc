@@ -15,6 +15,7 @@
 #include "automatic.h"
 #include "conclusion.h"
 #include "contradictions.h"
+#include "going_on.h"
 #include "gpus.h"
 #include "method.h"
 #include "nodes.h"
@@ -266,44 +267,6 @@ namespace leopard::command_line
                    " gives the same ones in every run");
     }
 
-    /**
-     * Of a method that its limit has ended, whose residual has fallen so steadily that n_more iterations should do:
-     * solves for what is left with the same, without another set-up. @param system, b in the order of the file.
-     */
-    void go_on(Solution &found, const CrsMatrix<double> &system, const std::vector<double> &b, int n_more, StoppingCriteria criteria)
-    {
-      const auto               &partition = found.iteration.partition;
-      const auto                in_order  = [&](const std::vector<double> &v) { return partition ? permute(v, *partition) : v; };
-      const std::vector<double> x = partition ? permute_back(found.x, *partition) : found.x, r = residual_of(system, x, b);
-      const double              goal = criteria.relative_tolerance * norm(b), before = norm(r);
-      criteria.relative_tolerance = goal / before;
-      criteria.max_iterations     = n_more;
-      if (criteria.max_seconds > 0.)
-        criteria.max_seconds -= found.result.seconds;
-      if (!(iterations_to_come(found.result, goal) <= n_more) || !(criteria.relative_tolerance < 1.) || criteria.max_seconds < 0.)
-        return;
-      log_line("goes on",
-               "as the residual falls: about " + short_text(iterations_to_come(found.result, goal), 2) + " more " + found.iteration.solver->unit());
-      std::vector<double> d;
-      const SolveResult   more = found.iteration.solver->solve(in_order(r), criteria, d, log_line);
-      if (!reached(more.final_residual, before))
-        return;
-      std::transform(d.begin(), d.end(), found.x.begin(), found.x.begin(), [](double v, double w) { return v + w; });
-      SolveResult &all = found.result;
-      for (std::size_t i = 1; i < more.history_residuals.size(); ++i)
-        {
-          all.history_iterations.push_back(all.n_iterations + more.history_iterations[i]);
-          all.history_residuals.push_back(more.history_residuals[i]);
-          all.history_seconds.push_back(all.seconds + more.history_seconds[i]);
-        }
-      all.status = more.status;
-      all.n_iterations += more.n_iterations;
-      all.min_iterations += more.min_iterations;
-      all.mean_iterations += more.mean_iterations;
-      all.seconds += more.seconds;
-      all.final_residual = more.final_residual;
-    }
-
     Solution
     solve_by(const Arguments &arguments, const ChosenBackend &backend, const CrsMatrix<double> &A, const std::vector<double> &b, const Times &times)
     {
@@ -409,38 +372,48 @@ namespace leopard::command_line
     }
 
     /** Of a matrix that factors have called singular, after what was tried for it then. */
-    std::string why_singular_failed(const std::string &singular, const std::string &what_was_tried)
+    class SingularInVain : public InvalidInput
     {
-      return first_line(singular) + "; " + what_was_tried + "\n  expected: a regular matrix, or a right-hand side in its range";
+    public:
+      SingularInVain(const std::string &singular, const std::string &what_was_tried)
+        : InvalidInput(first_line(singular) + "; " + what_was_tried + "\n  expected: a regular matrix, or a right-hand side in its range")
+      {
+      }
+    };
+
+    /** After an attempt for a matrix that factors have called singular. @throws SingularInVain. */
+    void say_what_is_singular(const Attempt &attempt, const Solution &found, bool is_last, const std::string &singular)
+    {
+      const SolveStatus status = found.result.status;
+      if (status == SolveStatus::converged)
+        return log_line("singular", "the matrix is singular: x is determined up to its null space");
+      if (!is_last)
+        return;
+      if (status != SolveStatus::iteration_limit && status != SolveStatus::time_limit)
+        throw SingularInVain(singular, text_of(attempt) + " ends at the relative residual " + short_text(found.quality.relative(), 3));
+      log_line("singular",
+               "the matrix is singular, and " + text_of(attempt) + " has not found out whether b is in its range" +
+                 "\n            to do: where the residual still falls, a larger --max-iterations or --max-seconds");
     }
 
-    /** @param may_be_single whether single precision is asked for, or free to be taken. */
-    void say_attempt(const Attempt &attempt, bool is_first, const Arguments &now, bool may_be_single)
+    /** Before attempt i. @param is_free whether the precision was its to choose. */
+    void say_what_is_tried(const Attempt &attempt, bool is_first, const Arguments &now, bool is_free)
     {
       if (attempt.why != "as asked for")
         log_line(is_first ? "automatic" : "next", text_of(attempt) + ": " + attempt.why);
       if (attempt.triangular && !attempt.is_exact_next)
         log_line("triangular", attempt.triangular->text + (attempt.triangular->is_asynchronous() ? "; should they fail, exact ones" : ""));
-      if (may_be_single && now.precision == Precision::double_precision)
+      if (is_free && now.precision == Precision::double_precision)
         log_line("precision",
                  now.method_name != "direct" ? "double, as single does not do for this matrix"
                                              : "double, as " + text_of(attempt) + " has nothing in single precision");
     }
 
-    /** Of a matrix that factors have called singular. @param exact_follows whether exact triangular solves are next. */
-    void judge_singular(const Attempt &attempt, const Solution &found, const std::string &singular, bool is_last, bool exact_follows)
+    void say_what_is_kept(const Solution &best, const Solution &last)
     {
-      const bool has_converged = found.result.status == SolveStatus::converged;
-      const bool has_ended     = found.result.status == SolveStatus::iteration_limit || found.result.status == SolveStatus::time_limit;
-      if (!has_converged && !exact_follows && !has_ended)
-        throw InvalidInput(
-          why_singular_failed(singular, text_of(attempt) + " ends at the relative residual " + short_text(found.quality.relative(), 3)));
-      if (has_ended && is_last)
-        log_line("singular",
-                 "the matrix is singular, and " + text_of(attempt) + " has not found out whether b is in its range" +
-                   "\n            to do: where the residual still falls, a larger --max-iterations or --max-seconds");
-      if (has_converged)
-        log_line("singular", "the matrix is singular: x is determined up to its null space");
+      log_line("kept",
+               "the solution of an earlier attempt, whose residual is smaller: " + short_text(best.quality.relative(), 3) + " for " +
+                 short_text(last.quality.relative(), 3));
     }
 
     /** One method after the other, as far as needed. */
@@ -475,7 +448,7 @@ namespace leopard::command_line
             attempts[i + 1].why       = "the same with cycles in double precision";
             is_last                   = false;
           };
-          say_attempt(attempts[i], i == 0, now, arguments.precision == Precision::mixed || is_free_multigrid);
+          say_what_is_tried(attempts[i], i == 0, now, arguments.precision == Precision::mixed || is_free_multigrid);
           if (arguments.criteria.max_seconds > 0.)
             now.criteria.max_seconds = std::max(1e-9, seconds_left());
           std::string failure;
@@ -493,15 +466,13 @@ namespace leopard::command_line
                 if (const auto more = patient(attempts[i], found.quality.relative(), attempts[i + 1], A))
                   attempts.insert(attempts.begin() + static_cast<long>(i) + 1, *more);
               if (attempts[i].is_for_singular && !singular.empty())
-                judge_singular(attempts[i], found, singular, is_last, i + 1 < attempts.size() && attempts[i + 1].is_exact_next);
+                say_what_is_singular(attempts[i], found, is_last, singular);
               const bool is_late   = arguments.criteria.max_seconds > 0. && !(seconds_left() > 0.);
               const bool is_better = !best || found.quality.residual < best->quality.residual;
               const bool tells_why = is_last && best && is_useless(*best) && is_useless(found) && found.solved.is_rounding(); // singular
               if ((is_late || found.result.status == SolveStatus::time_limit) && found.result.status != SolveStatus::converged && !is_better)
                 {
-                  log_line("kept",
-                           "the solution of an earlier attempt, whose residual is smaller: " + short_text(best->quality.relative(), 3) + " for " +
-                             short_text(found.quality.relative(), 3));
+                  say_what_is_kept(*best, found);
                   return conclude(of_best, A, b, *best);
                 }
               if (is_settled(found, tolerance) || is_late || (is_last && is_better) || tells_why)
@@ -514,6 +485,10 @@ namespace leopard::command_line
                   of_best = now;
                 }
             }
+          catch (const SingularInVain &)
+            {
+              throw;
+            }
           catch (const Error &problem)
             {
               const bool is_of_matrix =
@@ -525,7 +500,7 @@ namespace leopard::command_line
               else if (is_of_matrix && chose_single)
                 try_in_double_next();
               if (is_of_matrix && attempts[i].is_for_singular && !singular.empty())
-                throw InvalidInput(why_singular_failed(singular, text_of(attempts[i]) + ": " + first_line(as_in_file(problem.what()))));
+                throw SingularInVain(singular, text_of(attempts[i]) + ": " + first_line(as_in_file(problem.what())));
               if (!is_of_matrix || (is_last && !best))
                 throw;
               if (now.method_name == "direct")
