@@ -106,8 +106,8 @@ namespace leopard::command_line
                                 "jacobi",
                         traits.is_singular ? "symmetric, its rows sum to zero, a graph that spreads faster than a mesh"
                                                    : "symmetric with positive diagonal, a graph that spreads faster than a mesh",
-                                30}; // which tell, as such a graph has no slow parts unless its weights make some
-          cg.more_iterations = 170;
+                                60}; // which tell, as such a graph has no slow parts unless its weights make some
+          cg.more_iterations = 140;
           result.push_back(cg);
         }
       if (traits.is_singular)

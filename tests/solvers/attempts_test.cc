@@ -138,7 +138,6 @@ namespace leopard::command_line
             any.emplace_back(i, static_cast<int>(generator() % n));
         }
       const MatrixTraits of_tree = look_at(graph(n, tree), true), of_any = look_at(graph(n, any), true);
-      EXPECT_FALSE(of_tree.is_like_mesh);
       EXPECT_FALSE(of_any.is_like_mesh);
       EXPECT_EQ(of_tree.n_core, 0);
       EXPECT_FALSE(of_tree.has_hopeless_factors());

