@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Problems in physical units, whose times and concentrations may be of any size: the same runs as in units of their own."""
+import math
+import re
+
+from program import Program
+
+
+def one_species(reaction, *entries, end="5*T", refinements=2):
+    """du/dt = div(D grad u) + reaction, with T, the unit of time, and U, that of u, among the settings."""
+    return ("set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Species = u\n set Constants = T: 1, U: 1\n set Steady state = none\n"
+            f" set Reaction u = {reaction}\n set Diffusion u = 0.1/T\n" + "".join(f" set {entry}\n" for entry in entries)
+            + f"end\nsubsection Mesh\n set Global refinements = {refinements}\nend\nsubsection Time stepping\n set End time = {end}\nend\n"
+            "subsection Output\n set Log every = 1\nend\n")
+
+
+class UnitsOfTime(Program):
+    # fails if the smallest step does not follow the end time: one step of the whole run, without a word
+    def test_short_and_long_runs_are_like_others(self):
+        """u' = (1 - u)/T from 0.1 until 5 T."""
+        file = self.write("decay.prm", one_species("(1 - u)/T", "Initial value u = 0.1"))
+        exact = 1 - 0.9 * math.exp(-5)
+        for unit in ("1e-13", "1e-20", "1e40"):
+            for settings in (["Scheme=BDF2"], ["Scheme=BDF2", "Engine=general"], ["Scheme=BDF3"], ["Scheme=SBDF2"], ["Scheme=ETDRK4"]):
+                with self.subTest(unit=unit, settings=settings):
+                    self.leopard(file, f"Turing/Constants/T={unit}", *(f"Time stepping/{setting}" for setting in settings), timeout=20)
+                    self.assertAlmostEqual(self.column("decay", "mean of u")[-1], exact, delta=5e-3)
+                    self.assertAlmostEqual(self.column("decay", "time")[-1], 5 * float(unit), delta=1e-9 * float(unit))
+                    self.assertLess(self.run_json("decay")["time_loop"]["steps"], 500)
+
+    # fails if the first steps, of which there is no estimate, may be the whole run where the reaction does not limit them
+    def test_diffusion_alone(self):
+        """exp(-0.1 pi^2 t/T) cos(pi x), with 'Step size' above the end time."""
+        file = self.write("diffusion.prm", one_species("0", "Initial value u = cos(pi*x)", end="T", refinements=5))
+        for settings in ([], ["Engine=general"], ["Scheme=BDF3"]):
+            said = self.leopard(file, "Turing/Constants/T=1e-8", *(f"Time stepping/{setting}" for setting in settings))
+            self.assertAlmostEqual(self.column("diffusion", "maximum of u")[-1], math.exp(-0.1 * math.pi**2), delta=5e-3, msg=str(settings))
+            self.assertIn("the first step is 1e-10 and not 'Time stepping/Step size' = 0.0001, a hundredth of the run", said)
+
+    def test_a_given_smallest_step(self):
+        file = self.write("given.prm", one_species("(1 - u)/T", "Initial value u = 0.1"))
+        short = self.write("short.prm", file.read_text().replace("T: 1,", "T: 1e-13,")).name
+        self.invalid([(short, ["Time stepping/Smallest step=1e-12"], ["'Time stepping/Smallest step' is 1e-12, and the whole run, 'End time' = 5e-13, is not much longer",
+                                                                                 "expected: a number up to 5e-15, or automatic"]),
+                      (file.name, ["Time stepping/Smallest step=0.06"], ["'Time stepping/Smallest step' is 0.06", "expected: a number up to 0.05"]),
+                      (file.name, ["Time stepping/Smallest step=-1"], ["'-1'", "automatic"]),
+                      (file.name, ["Time stepping/Smallest step=soon"], ["'soon'", "automatic"])])
+        self.valid([(short, ["Time stepping/Smallest step=5e-15"]), (file.name, ["Time stepping/Smallest step=1/1000", "Time stepping/Step size=1e-2"]),
+                    (file.name, ["Time stepping/Smallest step=0"]), (file.name, ["Time stepping/Smallest step=5", "Time stepping/Step control=fixed"])])
+        # a first step that the error wants shorter than that
+        said = self.leopard(file, "Turing/Constants/T=1e-6", "Time stepping/End time=1e-4", "Time stepping/Smallest step=3e-8")
+        self.assertRegex(said, r"warning: the first step is 'Time stepping/Smallest step' = 3e-08, longer than \S+, as long as the error tolerance lets the reaction")
+        self.assertIn("to try: a smaller 'Smallest step'", said)
+        self.assertNotIn("warning: the first step", self.leopard(file, "Time stepping/Smallest step=1e-5"))
+
+    def test_underflow_names_the_smallest_step(self):
+        file = self.write("pole.prm", one_species("u^2/T", "Initial value u = 1"))
+        for settings in ([], ["Time stepping/Engine=general"], ["Time stepping/Scheme=ETDRK4"]):
+            error = self.failed_run(file, "Turing/Constants/T=1e-13", "Time stepping/Blow-up factor=1e300", "Time stepping/Smallest step=1e-16", *settings, says=["to try:"])
+            self.assertRegex(error, "below 'Time stepping/Smallest step' = 1e-16|is not finite|blows up")
+            if "below 'Time" in error:
+                self.assertRegex(error.split("to try:")[1], "a smaller '(Time stepping/)?Smallest step'")
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
