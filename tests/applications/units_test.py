@@ -62,6 +62,21 @@ class UnitsOfTime(Program):
                 self.assertRegex(error.split("to try:")[1], "a smaller '(Time stepping/)?Smallest step'")
 
 
+class Warnings(Program):
+    # fails if a run that ends at once is not said to
+    def test_a_steady_tolerance_above_all_rates(self):
+        file = self.write("steady.prm", one_species("(U - u)/T", "Initial value u = 0.1*U", end="50*T"))
+        tolerance = "Time stepping/Steady tolerance=1e-6"
+        for engine in ("fused", "general"):
+            said = self.leopard(file, tolerance, "Turing/Constants/U=1e-9", f"Time stepping/Engine={engine}")
+            self.assertIn("warning: the run ends as steady after 1 of its steps, at t = 0.0001: du/dt is 9e-10, below 'Time stepping/Steady tolerance', which is absolute", said)
+            self.assertIn("to try: a smaller 'Steady tolerance'", said)
+            for settings in ([tolerance], ["Time stepping/Steady tolerance=1e-15", "Turing/Constants/U=1e-9"], [tolerance, "Turing/Initial value u=U"]):
+                said = self.leopard(file, *settings, f"Time stepping/Engine={engine}")
+                self.assertIn("steady state after", said)
+                self.assertNotIn("ends as steady", said)
+
+
 if __name__ == "__main__":
     import unittest
     unittest.main()
