@@ -63,6 +63,15 @@ class UnitsOfTime(Program):
 
 
 class Warnings(Program):
+    # fails if values below 1 are compared by their absolute difference
+    def test_a_start_beside_the_exact_solution(self):
+        file = self.write("start.prm", one_species("0", "Exact solution u = U*(2 + exp(-t/T)*cos(pi*x))", "Initial value u = U*(2 + cos(pi*x))", end="0.01"))
+        for unit in ("1", "1e-7", "1e-20"):
+            self.assertNotIn("does not begin with", self.leopard(file, f"Turing/Constants/U={unit}"))
+            self.assertIn("warning: the run does not begin with the exact solution: u is ", self.leopard(file, f"Turing/Constants/U={unit}", "Turing/Initial value u=U*(2 + 1.001*cos(pi*x))"))
+        # what rounding leaves of zero is none of its size
+        self.assertNotIn("does not begin with", self.leopard(file, "Turing/Exact solution u=sin(pi + t)*cos(pi*x)", "Turing/Initial value u=0"))
+
     # fails if a run that ends at once is not said to
     def test_a_steady_tolerance_above_all_rates(self):
         file = self.write("steady.prm", one_species("(U - u)/T", "Initial value u = 0.1*U", end="50*T"))
