@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dealii
@@ -208,8 +209,10 @@ namespace leopard
     Constants     constants;     ///< by name, for all expressions and numbers of the file
     std::uint64_t seed      = 0; ///< of all random numbers
     unsigned int  dimension = 2; ///< of the domain; to be set before read_parameters()
-    std::string   derived;       ///< "source and boundary values", what follows from the exact solution and is not given; may be empty
-    bool          has_derived_source = false;
+    /** About the domain in each direction, as far as the file says it; to be set before read_parameters(), too. */
+    std::vector<std::pair<double, double>> box_around = {{0., 1.}, {0., 1.}, {0., 1.}};
+    std::string derived; ///< "source and boundary values", what follows from the exact solution and is not given; may be empty
+    bool        has_derived_source = false;
 
   protected:
     /** Entries that all problems share: "Constants", "Source", "Exact solution", boundary conditions. */

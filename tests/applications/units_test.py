@@ -62,6 +62,56 @@ class UnitsOfTime(Program):
                 self.assertRegex(error.split("to try:")[1], "a smaller '(Time stepping/)?Smallest step'")
 
 
+KINETICS = ("set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Constants = U: {U}, V: {V}\n"
+            " set Reaction u = 0.1*U - u + u^2*v/(U*V)\n set Reaction v = 0.9*V - u^2*v*V/(U^2*V)\n set Diffusion u = 1\n set Diffusion v = 30\n{more}end\n"
+            "subsection Mesh\n set Upper corner = 20\n set Global refinements = 3\nend\n")
+
+
+class UnitsOfConcentration(Program):
+    UNITS = (("1e-9", "1"), ("1", "1e-9"), ("1e-12", "1e12"), ("1e9", "1e9"), ("1e-15", "1e-15"), ("1e6", "1e-6"))
+
+    def steady_state(self, U, V, more):
+        """u and v of what was found, in these units."""
+        [said] = self.valid([(self.write("steady.prm", KINETICS.format(U=U, V=V, more=more)).name, [])])
+        return [float(value) / float(unit) for value, unit in zip(re.search(r"steady state: u = (\S+), v = (\S+)", said).groups(), (U, V))]
+
+    # fails if species are measured by one size for all, or by 1
+    def test_a_guess(self):
+        for U, V in self.UNITS:
+            with self.subTest(U=U, V=V):
+                for about in (1, 1.5):
+                    u, v = self.steady_state(U, V, f" set Steady state guess = u: {about}*U, v: 0.9*V\n")
+                    self.assertAlmostEqual(u, 1, delta=1e-4)
+                    self.assertAlmostEqual(v, 0.9, delta=1e-4)
+
+    # fails if the search begins with starts from 0.01 to 100 only
+    def test_initial_values(self):
+        for U, V in self.UNITS:
+            with self.subTest(U=U, V=V):
+                u, v = self.steady_state(U, V, " set Initial value u = U*(1 + 0.2*cos(pi*x/20))\n set Initial value v = V\n")
+                self.assertAlmostEqual(u, 1, delta=1e-4)
+                self.assertAlmostEqual(v, 0.9, delta=1e-4)
+
+    def test_neither(self):
+        for U in ("1e-11", "1e-6", "1e5", "1e11"):
+            with self.subTest(U=U):
+                self.assertAlmostEqual(self.steady_state(U, U, " set Start from steady state = true\n set Perturbation = 0.01\n")[0], 1, delta=1e-4)
+
+    # fails if states are told apart by an absolute difference
+    def test_several_states(self):
+        text = ("set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Constants = U: {}\n set Reaction u = -(u - U)*(u - 2*U)*(u - 3*U)/U^2\n"
+                " set Reaction v = u - v\n set Diffusion u = 1\n set Diffusion v = 1\n set Initial value u = 2.9*U\n set Initial value v = 2.9*U\nend\n")
+        for U in ("1", "1e-5", "1e-9", "1e-13", "1e7"):
+            [said] = self.valid([(self.write("several.prm", text.format(U)).name, [])])
+            self.assertIn("other steady states were found (2)", said, U)
+
+    # fails if what rounding leaves of zero is called a positive species
+    def test_zero_is_not_positive(self):
+        for initial in ("1e-9", "1e-20", "1"):
+            more = f" set Initial value u = 1\n set Initial value v = {initial}\n"
+            self.invalid([(self.write("zero.prm", KINETICS.format(U="1", V="1", more=more).replace("0.9*V -", "0*V -")).name, [], "no positive homogeneous steady state")])
+
+
 class Warnings(Program):
     # fails if values below 1 are compared by their absolute difference
     def test_a_start_beside_the_exact_solution(self):
