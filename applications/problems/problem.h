@@ -188,6 +188,8 @@ namespace leopard
     bool has_sources_or_fluxes() const;
     /** Whether some field has values prescribed somewhere on the boundary. */
     bool has_boundary_values() const;
+    /** Entries of the equations in which t stands, in the order of the file's documentation. */
+    virtual std::vector<std::string> entries_with_time() const;
     /** Whether sources, boundary values or fluxes depend on time. */
     bool load_depends_on_time() const;
     /**

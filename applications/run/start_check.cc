@@ -226,6 +226,20 @@ namespace leopard
     }
   } // namespace
 
+  std::string note_on_changes_in_time(const Parameters &parameters)
+  {
+    const Problem                 &problem = *parameters.problem;
+    const TimeParameters          &time    = parameters.time;
+    const std::vector<std::string> of_time = problem.entries_with_time();
+    if (!problem.time_dependent() || !time.adaptive() || time.stepping.largest_step < time.end_time || !problem.exact_solution.empty() ||
+        of_time.empty())
+      return "";
+    return "'" + of_time[0] + "'" + (of_time.size() > 1 ? " and " + std::to_string(of_time.size() - 1) + " more" : "") +
+           (of_time.size() > 1 ? " depend" : " depends") +
+           " on t: changes in time that are shorter than the steps, such as a pulse between two of them, are not seen\n  to try: 'Time "
+           "stepping/Largest step' below the shortest of them, where there are any";
+  }
+
   std::vector<std::string> start_warnings(const Parameters &parameters, const Domain &domain, const Forecast &forecast, bool starts_anew)
   {
     std::vector<std::string> warnings;

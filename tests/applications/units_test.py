@@ -135,6 +135,25 @@ class Warnings(Program):
                 self.assertIn("steady state after", said)
                 self.assertNotIn("ends as steady", said)
 
+    # fails if nothing is said of what lies between two steps
+    def test_what_changes_in_time(self):
+        pulse = "10*exp(-((t - 10)/0.05)^2)"
+        file = self.write("pulse.prm", one_species("0", "Initial value u = 0.5", end="20"))
+        note = "changes in time that are shorter than the steps, such as a pulse between two of them, are not seen\n  to try: 'Time stepping/Largest step'"
+        cases = {f"Reaction u={pulse}": "Reaction u", f"Source u={pulse}": "Source u", f"Boundary values u=0: {pulse}": "Boundary values u", "Boundary fluxes u=1: sin(t)": "Boundary fluxes u",
+                 "gamma=1 + t": "gamma", "Advection u=t, 0": "Advection u"}
+        said = self.valid([(file.name, [f"Turing/{setting}"]) for setting in cases])
+        for entry, text in zip(cases.values(), said):
+            self.assertIn(f"'Turing/{entry}' depends on t: {note}", text)
+        two = [f"Turing/Reaction u={pulse}", "Turing/Source u=t"]
+        self.assertIn(f"'Turing/Reaction u' and 1 more depend on t: {note}", self.valid([(file.name, two)])[0])
+        for text in self.valid([(file.name, []), (file.name, [*two, "Time stepping/Largest step=0.01"]), (file.name, [*two, "Time stepping/Step control=fixed"]),
+                                (file.name, ["Turing/Source u=x"])]):
+            self.assertNotIn("changes in time", text)
+        # and that is right: with steps of that length it is seen
+        self.leopard(file, two[0], "Time stepping/Largest step=0.02", "Output/Log every=1000")
+        self.assertAlmostEqual(self.column("pulse", "mean of u")[-1], 0.5 + 0.5 * math.sqrt(math.pi), delta=0.02)
+
 
 if __name__ == "__main__":
     import unittest

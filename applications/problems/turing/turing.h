@@ -52,6 +52,9 @@ namespace leopard
     NamedExpression reaction_entry(unsigned int c) const override;
     NamedExpression noise_entry(unsigned int c) const override { return noise->expressions()[c]; }
     bool            coefficients_depend_on_time() const override;
+
+    std::vector<std::string> entries_with_time() const override;
+
     std::string  complaint_at(unsigned int n_nodes, const Places &places) const override;
     bool         reaction_depends_on_place() const override { return kinetics->depends_on_place() || !gamma.is_number(); }
     bool         has_noise() const override { return noise != nullptr; }
