@@ -156,6 +156,18 @@ namespace leopard
       throw Error("'Mesh/Refine fraction' and 'Mesh/Coarsen fraction' add up to more than 1\n  expected: a sum of at most 1");
   }
 
+  std::vector<std::pair<double, double>> MeshParameters::box_around(int dimension) const
+  {
+    std::vector<std::pair<double, double>> box(is_surface() ? 3 : dimension, {0., 1.});
+    const double                           half = std::max(radius + (domain == "torus" ? tube_radius : 0.), domain == "cylinder" ? half_length : 0.);
+    for (std::size_t d = 0; d < box.size(); ++d)
+      if (is_uniform())
+        box[d] = {lower[d], upper[d]};
+      else if (file.empty())
+        box[d] = {-half, half};
+    return box;
+  }
+
   double MeshParameters::n_coarse_cells(int dimension) const
   {
     if (domain == "file" || domain == "surface file")

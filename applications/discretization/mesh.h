@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dealii
@@ -54,6 +55,9 @@ namespace leopard
 
     /** Whether all cells are equal rectangles or boxes, as finite differences need it. */
     bool is_uniform() const { return domain == "hypercube" || domain == "box" || domain == "L-shape"; }
+
+    /** About the domain, first and last coordinate in each direction; the unit square or cube where a file says it. */
+    std::vector<std::pair<double, double>> box_around(int dimension) const;
 
     /** About; 0 where a file says it. */
     double n_coarse_cells(int dimension) const;

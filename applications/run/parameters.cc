@@ -169,18 +169,19 @@ namespace leopard
     scale_output              = prm.get_bool("Scale by growth");
     prm.leave_subsection();
 
+    mesh.read(prm, dimension);
     const auto names = Utilities::split_string_list(problem_names(), '|');
     for (unsigned int i = 0; i < problems.size(); ++i)
       if (names[i] == prm.get("Problem"))
         {
-          problem            = std::move(problems[i]);
-          problem->dimension = dimension;
+          problem             = std::move(problems[i]);
+          problem->dimension  = dimension;
+          problem->box_around = mesh.box_around(dimension);
           prm.enter_subsection(problem->name());
           problem->read_parameters(prm);
           prm.leave_subsection();
           break;
         }
-    mesh.read(prm, dimension);
     growth.read(prm, dimension);
     discretization.read(prm, mesh, problem->time_dependent() || problem->has_reaction());
     linear_solver.read(prm);
