@@ -217,20 +217,33 @@ namespace leopard
   template <int dim, int spacedim>
   void Discretization<dim, spacedim>::check_singularity() const
   {
-    if (is_singular() && !parameters.multigrid)
+    if (problem.has_reaction() && !problem.reaction_depends_on_fields() && !problem.time_dependent() && dirichlet_boundary(0).empty())
+      throw Error("section '" + problem.name() + "' prescribes boundary values nowhere, and " +
+                  expression_of_entry(problem.reaction_entry(0).text, problem.reaction_entry(0).entry) + " does not depend on " +
+                  problem.fields()[0] + ", so the solution is determined up to a constant only, if sources and fluxes balance at all" +
+                  "\n  expected: the problem laplace, with this as a part of its 'Source': it finds the solution of mean zero, and says where they "
+                  "do not balance" +
+                  (boundary_ids(triangulation).empty() ? "" : "; or 'Boundary values' for at least one boundary id") +
+                  "; or a reaction that depends on " + problem.fields()[0]);
+    const bool has_levels = dim == spacedim && !simplices && !(mesh_parameters.adaptive && mesh_parameters.is_periodic());
+    if (is_singular() && !parameters.bears_constants)
       throw Error("section '" + problem.name() + "' prescribes boundary values nowhere, so the solution is determined up to a constant only" +
-                  "\n  expected: 'Boundary values' for at least one boundary id, or a Helmholtz problem with delta > 0" +
-                  (dim != spacedim ? "; a closed surface has no boundary"
-                   : mesh_parameters.adaptive && mesh_parameters.is_periodic()
-                     ? "; or 'Mesh/Adaptive' = false and 'Linear solver/Method' = multigrid, which finds the solution of mean zero"
-                   : simplices ? ""
-                               : ", or 'Linear solver/Method' or 'Preconditioner' = multigrid, which finds the solution of mean zero"));
+                  "\n  expected: 'Linear solver/Method' = cg with 'Preconditioner' = aggregation" + (has_levels ? " or multigrid" : "") +
+                  ", which finds the solution of mean zero; or " +
+                  (boundary_ids(triangulation).empty() ? "" : "'Boundary values' for at least one boundary id, or ") +
+                  "a Helmholtz problem with delta > 0");
   }
 
   template <int dim, int spacedim>
   bool Discretization<dim, spacedim>::is_singular() const
   {
     return !problem.time_dependent() && !problem.has_reaction() && problem.absorption(0) == 0. && dirichlet_boundary(0).empty();
+  }
+
+  template <int dim, int spacedim>
+  bool Discretization<dim, spacedim>::has_mean_of_absorption() const
+  {
+    return !problem.time_dependent() && !problem.has_reaction() && problem.absorption(0) > 0. && dirichlet_boundary(0).empty();
   }
 
   template <int dim, int spacedim>

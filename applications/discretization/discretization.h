@@ -40,6 +40,7 @@ namespace leopard
     unsigned int degree             = 1;     ///< of the finite elements
     bool         lumped_mass        = true;  ///< of the time derivative; of finite differences always
     bool         multigrid          = false; ///< whether the linear solver asks for levels; said by it, no entry of the section
+    bool         bears_constants    = false; ///< whether it bears a matrix that maps constants to zero; likewise
 
     void declare(dealii::ParameterHandler &prm);
     /** @throws Error for choices that contradict each other or the mesh. */
@@ -178,6 +179,10 @@ namespace leopard
 
     /** Whether the problem determines its solution up to a constant only. */
     bool is_singular() const;
+    /**
+     * Whether absorption alone determines the constant part of a linear problem's solution: no values are prescribed.
+     */
+    bool has_mean_of_absorption() const;
     /**
      * Makes the mean of u, an integral over the domain, zero; returns what it was. @param lumped_mass of the assembled
      * system.

@@ -156,6 +156,18 @@ namespace leopard
       throw Error("'Mesh/Refine fraction' and 'Mesh/Coarsen fraction' add up to more than 1\n  expected: a sum of at most 1");
   }
 
+  std::vector<std::pair<double, double>> MeshParameters::box_around(int dimension) const
+  {
+    std::vector<std::pair<double, double>> box(is_surface() ? 3 : dimension, {0., 1.});
+    const double                           half = std::max(radius + (domain == "torus" ? tube_radius : 0.), domain == "cylinder" ? half_length : 0.);
+    for (std::size_t d = 0; d < box.size(); ++d)
+      if (is_uniform())
+        box[d] = {lower[d], upper[d]};
+      else if (file.empty())
+        box[d] = {-half, half};
+    return box;
+  }
+
   double MeshParameters::n_coarse_cells(int dimension) const
   {
     if (domain == "file" || domain == "surface file")
@@ -237,10 +249,11 @@ namespace leopard
                     ", which is there for quadrilaterals and hexahedra only\n  expected: a mesh of " +
                     (kind == CellKind::triangle ? "quadrilaterals" : "hexahedra") + ", or no periodic directions");
       if (multigrid)
-        throw Error(where +
-                    ", and multigrid or a study of smoothers is asked for, for which deal.II makes no levels of them\n  expected: another linear "
-                    "solver or preconditioner, for example 'Linear solver/Method' = cg or gmres with 'Preconditioner' = amg, or a mesh of " +
-                    (kind == CellKind::triangle ? "quadrilaterals" : "hexahedra"));
+        throw Error(
+          where +
+          ", and multigrid or a study of smoothers is asked for, for which deal.II makes no levels of them\n  expected: another linear "
+          "solver or preconditioner, for example 'Linear solver/Method' = cg or gmres with 'Preconditioner' = aggregation or amg, or a mesh of " +
+          (kind == CellKind::triangle ? "quadrilaterals" : "hexahedra"));
     }
 
     /**

@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dealii
@@ -55,6 +56,9 @@ namespace leopard
     /** Whether all cells are equal rectangles or boxes, as finite differences need it. */
     bool is_uniform() const { return domain == "hypercube" || domain == "box" || domain == "L-shape"; }
 
+    /** About the domain, first and last coordinate in each direction; the unit square or cube where a file says it. */
+    std::vector<std::pair<double, double>> box_around(int dimension) const;
+
     /** About; 0 where a file says it. */
     double n_coarse_cells(int dimension) const;
     /**
@@ -73,6 +77,8 @@ namespace leopard
 
     /** Whether the domain is a surface in space: dim = 2, spacedim = 3. */
     bool is_surface() const { return domain == "sphere" || domain == "torus" || domain == "surface file"; }
+    /** Whether the domain has no boundary for certain; of the surface in a file that is not known. */
+    bool is_closed() const { return is_periodic_all_around() || domain == "sphere" || domain == "torus"; }
   };
 
   /**

@@ -70,8 +70,10 @@ namespace leopard
     if (task.in_time)
       return task.has_newton ? SolverChoice{krylov, "async", "the matrix of a step is not symmetric, with the mass on its diagonal"}
                              : SolverChoice{krylov, "chebyshev", "the matrix of a step is symmetric, with the mass on its diagonal"};
-    if (task.is_singular)
+    if (task.is_singular && task.has_levels && !task.is_of_file)
       return {krylov, "multigrid", "the solution is determined up to a constant, which multigrid keeps out"};
+    if (task.is_singular)
+      return {krylov, "aggregation", "the solution is determined up to a constant, which aggregation keeps out, and the mesh may have no levels"};
     if (task.n_gpus > 1)
       return {krylov,
               task.may_be_indefinite ? "ilu" : "chebyshev",

@@ -18,6 +18,7 @@ namespace leopard
     bool        may_be_indefinite = false;  ///< the reaction may outweigh diffusion, as indefiniteness() judges
     bool        fixed_iterations  = false;  ///< Newton's method asks for a number of iterations instead of a tolerance
     bool        is_singular       = false;  ///< the solution is determined up to a constant only
+    bool        is_of_file        = false;  ///< the mesh, whose cells may be triangles or tetrahedra, which have no levels
     bool        has_levels        = false;  ///< multigrid can be had, with a coarsest level that is small
     bool        has_even_levels   = false;  ///< and suits: Q1, constant coefficients, cells whose edges have about the same length
     int         dimension         = 2;      ///< of space
@@ -56,7 +57,7 @@ namespace leopard
    *   | the same on several GPUs                            | gmres, ilu               | aggregation has one GPU                                  |
    *   | steps in time, Newton's method, consistent mass     | gmres, ssor; with cuda chebyshev | they bear it, relaxations do not                 |
    *   | steps in time, Newton's method                      | gmres, async             | the same, not symmetric                                  |
-   *   | determined up to a constant                         | cg, multigrid            | the only one that keeps the mean out; not on several GPUs |
+   *   | determined up to a constant: has levels; else       | cg, multigrid; aggregation | they keep the mean out; not on several GPUs            |
    *   | several GPUs: may be indefinite; else               | gmres, ilu; cg or gmres, chebyshev | no multigrid, aggregation or amg there         |
    *   | small, may be indefinite                            | direct                   | nothing else is safe                                     |
    *   | levels that suit; with cuda wherever there are any  | cg or gmres, multigrid   | 4 to 8 iterations on every mesh                          |

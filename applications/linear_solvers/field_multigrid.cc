@@ -473,16 +473,37 @@ namespace leopard
   }
 
   FieldsMultigrid::FieldsMultigrid(
-    const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource &levels, MPI_Comm comm)
+    const LinearSolverParameters &parameters, const HostMatrix &A_, unsigned int n_components, LevelSource &levels, MPI_Comm comm, Arithmetic vectors)
+    : A(A_)
   {
     for (unsigned int c = 0; c < n_components; ++c)
       fields.push_back(std::make_unique<FieldMultigrid>(parameters, A, Field{static_cast<int>(c), static_cast<int>(n_components)}, levels, comm));
+    if (n_components == 1)
+      return;
+    const BlockAsyncOptions &options = parameters.block_async;
+    const int                n       = static_cast<int>(n_components);
+    if (vectors == Arithmetic::double_precision)
+      in_double = std::make_unique<FieldSweep<double>>(local_matrix(A), n, options.backend, options.n_threads, comm);
+    else
+      in_single = std::make_unique<FieldSweep<float>>(local_matrix(A), n, options.backend, options.n_threads, comm, scale());
   }
 
   void FieldsMultigrid::update_values()
   {
     for (const auto &field : fields)
       field->update_values();
+    if (in_double != nullptr)
+      in_double->update_values(local_values(A));
+    if (in_single != nullptr)
+      in_single->update_values(local_values(A), scale());
+  }
+
+  std::vector<double> FieldsMultigrid::scale() const
+  {
+    std::vector<double> result = weights();
+    for (double &s : result)
+      s = std::sqrt(s);
+    return result;
   }
 
   std::vector<double> FieldsMultigrid::weights() const
@@ -493,9 +514,17 @@ namespace leopard
     return result;
   }
 
+  std::string FieldsMultigrid::description() const
+  {
+    return fields[0]->description() + (in_double != nullptr   ? " " + in_double->description()
+                                       : in_single != nullptr ? " " + in_single->description()
+                                                              : "");
+  }
+
   bool FieldsMultigrid::is_symmetric_map() const
   {
-    return std::all_of(fields.begin(), fields.end(), [](const auto &f) { return f->preconditioner().is_symmetric_map(); });
+    return (in_double == nullptr || in_double->is_symmetric()) && (in_single == nullptr || in_single->is_symmetric()) &&
+           std::all_of(fields.begin(), fields.end(), [](const auto &f) { return f->preconditioner().is_symmetric_map(); });
   }
 
   bool FieldsMultigrid::is_fixed_linear_map() const

@@ -5,6 +5,7 @@
 
 #include <applications/discretization/level_source.h>
 #include <solvers/base/errors.h>
+#include <solvers/dealii/field_sweep.h>
 #include <solvers/dealii/precondition_multigrid.h>
 #include <solvers/distributed/mpi/ghost_exchange.h>
 #include <solvers/distributed/stencil/distributed_stencil_multigrid.h>
@@ -142,33 +143,51 @@ namespace leopard
     std::unique_ptr<PreconditionMultigrid> multigrid;
   };
 
-  /** Multigrid for each field by itself, as a preconditioner for all. */
+  /** Multigrid for each field, one after the other (FieldSweep), as a preconditioner for all. */
   class FieldsMultigrid
   {
   public:
-    /** As FieldMultigrid. */
-    FieldsMultigrid(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource &levels, MPI_Comm comm);
+    /** As FieldMultigrid. @param vectors those of vmult(). */
+    FieldsMultigrid(const LinearSolverParameters &parameters,
+                    const HostMatrix             &A,
+                    unsigned int                  n_components,
+                    LevelSource                  &levels,
+                    MPI_Comm                      comm,
+                    Arithmetic                    vectors = Arithmetic::double_precision);
 
     void update_values(); ///< collective
 
-    /** One cycle for each field. @param dst, src what PreconditionMultigrid::vmult() takes. */
-    template <typename Destination, typename Source>
-    void vmult(Destination &dst, const Source &src) const
-    {
-      for (const auto &field : fields)
-        field->preconditioner().vmult(dst, src);
-    }
+    /** One cycle for each field, or two; as PreconditionMultigrid::vmult(). */
+    void vmult(HostVector &dst, const HostVector &src) const { sweep(in_double, dst.begin(), src.begin()); }
+    void vmult(DeviceVector<double> &dst, const DeviceVector<double> &src) const { sweep(in_double, dst.data(), src.data()); }
+    void vmult(float *dst, const float *src) const { sweep(in_single, dst, src); }
 
     /** PreconditionMultigrid::weight() of each field. */
     std::vector<double> weights() const;
 
     bool        is_symmetric_map() const;
     bool        is_fixed_linear_map() const;
-    std::string description() const { return fields[0]->description() + (fields.size() > 1 ? " for each field" : ""); }
+    std::string description() const;
     std::string details() const { return fields[0]->details(); }
     std::string diagnosis() const { return fields[0]->preconditioner().diagnosis(); }
 
   private:
+    /** @param order null: there is one field. */
+    template <typename Number>
+    void sweep(const std::unique_ptr<FieldSweep<Number>> &order, Number *x, const Number *b) const
+    {
+      const auto cycle = [this](int field, Number *of_x, const Number *of_b) { fields[field]->preconditioner().vmult(of_x, of_b); };
+      if (order == nullptr)
+        cycle(0, x, b);
+      else
+        order->vmult(x, b, cycle);
+    }
+    /** Of the matrix in single precision, whose fields are scaled with the roots of weights(). */
+    std::vector<double> scale() const;
+
+    const HostMatrix                            &A;
     std::vector<std::unique_ptr<FieldMultigrid>> fields;
+    std::unique_ptr<FieldSweep<double>>          in_double; ///< of several fields one of the two, as vectors are
+    std::unique_ptr<FieldSweep<float>>           in_single;
   };
 } // namespace leopard

@@ -31,6 +31,7 @@ namespace leopard
     : A(A_)
     , n_fields(static_cast<int>(n_components))
     , fields(n_components)
+    , sweep(local_matrix(A_), n_fields, Backend::reference, 1, A_.get_mpi_communicator())
   {
     const auto rows   = A.local_range();
     const int  n_here = static_cast<int>((rows.second - rows.first) / n_components), first = static_cast<int>(rows.first / n_components);
@@ -48,7 +49,6 @@ namespace leopard
         field.P.reinit(owned, owned, pattern, A.get_mpi_communicator(), false);
         field.b.reinit(owned, A.get_mpi_communicator());
         field.x.reinit(field.b);
-        field.coupling.assign(c, std::vector<double>(n_here, 0.));
       }
   }
 
@@ -67,8 +67,6 @@ namespace leopard
               if (d != c)
                 {
                   beside += std::abs(value);
-                  if (d < c && column / n_fields == node)
-                    field.coupling[d][i] = value;
                   return;
                 }
               sum += value;
@@ -85,24 +83,19 @@ namespace leopard
         data.higher_order_elements = false;
         field.amg.initialize(field.P, data);
       }
+    sweep.update_values(local_values(A));
   }
 
   void FieldsAmg::vmult(HostVector &dst, const HostVector &src) const
   {
-    for (int c = 0; c < n_fields; ++c)
-      {
-        const OfField &field  = fields[c];
-        const long     n_here = field.b.locally_owned_size();
-        for (long i = 0; i < n_here; ++i)
-          {
-            double b = src.begin()[i * n_fields + c];
-            for (int d = 0; d < c; ++d)
-              b -= field.coupling[d][i] * dst.begin()[i * n_fields + d];
-            field.b.begin()[i] = b;
-          }
-        field.amg.vmult(field.x, field.b);
-        for (long i = 0; i < n_here; ++i)
-          dst.begin()[i * n_fields + c] = field.x.begin()[i];
-      }
+    sweep.vmult(dst.begin(), src.begin(), [this](int c, double *x, const double *b) {
+      const OfField &field  = fields[c];
+      const long     n_here = field.b.locally_owned_size();
+      for (long i = 0; i < n_here; ++i)
+        field.b.begin()[i] = b[i * n_fields + c];
+      field.amg.vmult(field.x, field.b);
+      for (long i = 0; i < n_here; ++i)
+        x[i * n_fields + c] = field.x.begin()[i];
+    });
   }
 } // namespace leopard

@@ -3,6 +3,8 @@
 
 #include "implementation.h"
 
+#include <solvers/dealii/field_sweep.h>
+
 #include <deal.II/lac/trilinos_precondition.h>
 
 #include <vector>
@@ -10,11 +12,11 @@
 namespace leopard
 {
   /**
-   * Algebraic multigrid (Trilinos ML) for the Jacobian of several fields that are coupled at the nodes alone, field
-   * after field: x_c = P_c^-1 (b_c - sum over d < c of A_cd x_d). P_c is A_cc with another row sum s_i, which is what
-   * mass and reaction make of a row: max(|s_i|, 0.2 sum over d != c of |A_cd|). So it is definite also where a field
-   * grows by itself in a step so long that A is not, and the difference is left to the Krylov method: the few modes
-   * that grow. (|s|: Laird and Giles 2002, Preconditioned iterative solution of the 2D Helmholtz equation.)
+   * Algebraic multigrid (Trilinos ML) for the Jacobian of several fields, field after field: a FieldSweep. P_c is A_cc
+   * with another row sum s_i, which is what mass and reaction make of a row: max(|s_i|, 0.2 sum over d != c of |A_cd|).
+   * So it is definite also where a field grows by itself in a step so long that A is not, and the difference is left to
+   * the Krylov method: the few modes that grow. (|s|: Laird and Giles 2002, Preconditioned iterative solution of the 2D
+   * Helmholtz equation.)
    */
   class FieldsAmg
   {
@@ -32,12 +34,12 @@ namespace leopard
     {
       HostMatrix                                P;
       dealii::TrilinosWrappers::PreconditionAMG amg;
-      std::vector<std::vector<double>>          coupling; ///< to the fields before it, at each node
       mutable HostVector                        b, x;
     };
 
     const HostMatrix    &A;
     const int            n_fields;
     std::vector<OfField> fields;
+    FieldSweep<double>   sweep;
   };
 } // namespace leopard

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "linear_correction.h"
 
+#include <applications/base/log.h>
 #include <solvers/base/norms.h>
 #include <solvers/dealii/vector_norm.h>
 
@@ -9,6 +10,26 @@
 
 namespace leopard
 {
+  bool LinearCorrection::is_at_rounding(const HostVector &u, double goal, std::string &note) const
+  {
+    if (A == nullptr || b == nullptr)
+      return false;
+    const ResidualRounding found = rounding_of_residual(*A, u, *b);
+    if (!found.is_rounding() || !reached(found.of_each_row, tolerance))
+      return false;
+    constexpr double much  = 1e-3;
+    const bool       hides = !reached(found.residual, much * (goal / tolerance)); // what rounding leaves is seen in the solution, perhaps
+    note += format("%sthe residual, %.1e of the right-hand side, is what rounding errors leave: coefficients or cells differ so much that terms %.1e "
+                   "times as large cancel in the equations; 'Linear solver/Relative tolerance' = %g cannot be reached in double precision, and each "
+                   "row is solved to %.1e of its terms",
+                   hides ? "warning: " : "",
+                   found.residual / (goal / tolerance),
+                   found.terms() / (goal / tolerance),
+                   tolerance,
+                   found.of_each_row);
+    return true;
+  }
+
   LinearSolveResult
   LinearCorrection::operator()(HostVector &u, HostVector &residual, HostVector &update, const std::function<void()> &compute_residual) const
   {
@@ -38,16 +59,23 @@ namespace leopard
         result.note += solved.note;
         if (n_solves == 0)
           result.convergence_factor = solved.convergence_factor;
-        if (!solved.converged)
+        if (!solved.converged && (A == nullptr || !std::isfinite(solved.final_residual)))
           report_missed();
         u.add(1., update);
         compute_residual();
-        result.final_residual = l2_norm(residual);
+        if (const double after = l2_norm(residual); solved.converged || reached(after, goal) || is_at_rounding(u, goal, result.note))
+          result.final_residual = after;
+        else
+          report_missed();
+        if (!solved.converged)
+          return result;
         if (tolerance == 0.)
           break;
       }
     if (tolerance > 0. ? !reached(result.final_residual, goal) : !std::isfinite(result.final_residual))
       {
+        if (tolerance > 0. && is_at_rounding(u, goal, result.note))
+          return result;
         result.stagnated = true; // the solver thinks that it has come to its goal
         report_missed();
       }

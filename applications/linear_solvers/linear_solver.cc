@@ -58,8 +58,8 @@ namespace leopard
       Selection("none|" + joined(method_names(as_preconditioner), "|") + "|ilu|ic|aggregation|amg|multigrid"),
       "Preconditioner of cg and gmres (with the method automatic: none lets it choose); ilu and ic are incomplete factors "
       "(ic of symmetric matrices), on several ranks of each rank's own rows; aggregation is algebraic multigrid by smoothed aggregation, "
-      "for each field by itself, with levels of all ranks; all of these on host or GPU; amg is Trilinos ML, on the host; multigrid one cycle of "
-      "section 'Multigrid'. Where the preconditioner varies from "
+      "with levels of all ranks; all of these on host or GPU; amg is Trilinos ML, on the host; multigrid one cycle of "
+      "section 'Multigrid'. These three take several fields one after the other (doc/solvers.md). Where the preconditioner varies from "
       "call to call, as chaotic schedules make it, or is not symmetric for cg, the flexible variants are used.");
     prm.declare_entry("Backend",
                       "automatic",

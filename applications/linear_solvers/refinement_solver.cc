@@ -167,7 +167,7 @@ namespace leopard
               return;
             }
           if (parameters.is_krylov() && parameters.uses_multigrid())
-            cycles = std::make_unique<FieldsMultigrid>(parameters, A, n_components, *levels, comm);
+            cycles = std::make_unique<FieldsMultigrid>(parameters, A, n_components, *levels, comm, Arithmetic::single_precision);
           const std::vector<double>                         scale  = scale_of_matrix();
           const std::shared_ptr<const Communication<float>> ghosts = exchange->in_single();
           const MethodOptions                               options =

@@ -5,6 +5,7 @@
 #include <applications/base/log.h>
 
 #include <cmath>
+#include <limits>
 
 namespace leopard
 {
@@ -21,13 +22,15 @@ namespace leopard
   double ConvergenceTable::rate(std::size_t row, unsigned int error) const
   {
     if (row == 0 || row >= rows.size())
-      return 0.;
-    return std::log(rows[row - 1].errors[error] / rows[row].errors[error]) / std::log(rows[row - 1].refined / rows[row].refined);
+      return std::numeric_limits<double>::quiet_NaN();
+    const double rate = std::log(rows[row - 1].errors[error] / rows[row].errors[error]) / std::log(rows[row - 1].refined / rows[row].refined);
+    return std::isfinite(rate) ? rate : std::numeric_limits<double>::quiet_NaN();
   }
 
   double ConvergenceTable::last_l2_rate() const
   {
-    return rows.empty() ? 0. : rate(rows.size() - 1, 0);
+    const double last = rows.empty() ? 0. : rate(rows.size() - 1, 0);
+    return std::isnan(last) ? 0. : last;
   }
 
   std::string ConvergenceTable::text() const
@@ -46,7 +49,7 @@ namespace leopard
       {
         result += format("  %5zu %11llu %12.5e", i, rows[i].n_unknowns, rows[i].refined);
         for (unsigned int e = 0; e < 3; ++e)
-          result += format(" %12.5e %6s", rows[i].errors[e], i == 0 ? "-" : format("%.2f", rate(i, e)).c_str());
+          result += format(" %12.5e %6s", rows[i].errors[e], std::isnan(rate(i, e)) ? "-" : format("%.2f", rate(i, e)).c_str());
         result += "\n";
       }
     return result;
@@ -60,7 +63,7 @@ namespace leopard
       {
         result += format("%zu,%llu,%.12e", i, rows[i].n_unknowns, rows[i].refined);
         for (unsigned int e = 0; e < 3; ++e)
-          result += format(",%.12e,%s", rows[i].errors[e], i == 0 ? "" : format("%.6f", rate(i, e)).c_str());
+          result += format(",%.12e,%s", rows[i].errors[e], std::isnan(rate(i, e)) ? "" : format("%.6f", rate(i, e)).c_str());
         result += "\n";
       }
     return result;

@@ -8,7 +8,7 @@ namespace leopard
 {
   /**
    * Errors over refinements with their rates, log(e_i-1/e_i) / log(s_i-1/s_i), where s is the quantity that is
-   * refined: mesh size, time step, or (number of unknowns)^(-1/dim) in adaptive runs.
+   * refined: mesh size, time step, or (number of unknowns)^(-1/dim) in adaptive runs. None where an error is zero.
    */
   class ConvergenceTable
   {
@@ -21,7 +21,7 @@ namespace leopard
     /** L2 error of the last row, 0 if there is none. */
     double last_l2_error() const { return rows.empty() ? 0. : rows.back().errors[0]; }
 
-    /** Rate of the L2 error between the last two rows, 0 if there are fewer. */
+    /** Rate of the L2 error between the last two rows, 0 if there is none. */
     double last_l2_rate() const;
 
     std::string text() const; ///< aligned columns with a header
@@ -36,6 +36,7 @@ namespace leopard
       double             refined;
       double             errors[3];
     };
+    /** Not a number if there is none. */
     double rate(std::size_t row, unsigned int error) const;
 
     std::string      refined_name;

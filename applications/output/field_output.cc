@@ -126,6 +126,16 @@ namespace leopard
     if (!text.empty())
       written = read_pvd(text, path);
     written.erase(written.lower_bound({step + 1, 0}), written.end());
+    if (Utilities::MPI::this_mpi_process(comm) != 0)
+      return;
+    unsigned int n_missing = 0;
+    std::string  first;
+    for (const auto &[place, time] : written)
+      if (const std::string file = "solution/" + base_name(place) + ".pvtu"; !std::filesystem::exists(run.path(file)) && n_missing++ == 0)
+        first = file;
+    if (n_missing > 0)
+      log.warning(path + " names " + std::to_string(n_missing) + " of " + std::to_string(written.size()) +
+                  " files that are not there, the first is " + first + ": ParaView cannot show these times; put them back, or remove their lines");
   }
 
   template <int dim, int spacedim>

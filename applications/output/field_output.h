@@ -26,8 +26,8 @@ namespace leopard
   {
   public:
     /**
-     * @param fields names of the components, @param log gets a warning if values or places are beyond single precision. Writes
-     * nothing yet.
+     * @param fields names of the components, @param log gets a warning if values or places are beyond single precision.
+     * Writes nothing yet.
      */
     FieldOutput(RunDirectory &run, const std::vector<std::string> &fields, Log &log, MPI_Comm comm);
 
@@ -35,8 +35,8 @@ namespace leopard
     static std::vector<std::string> file_names();
 
     /**
-     * On resume: keeps the entries of the PVD up to a step and forgets later ones. Collective. @throws Error if the PVD
-     * is damaged.
+     * On resume: keeps the entries of the PVD up to a step and forgets later ones; a warning where files of those are
+     * not there. Collective. @throws Error if the PVD is damaged.
      */
     void resume(unsigned int step);
 

@@ -301,6 +301,30 @@ namespace leopard
     return std::any_of(boundary_conditions.begin(), boundary_conditions.end(), [](const BoundaryConditions &b) { return !b.values.empty(); });
   }
 
+  std::vector<std::string> Problem::entries_with_time() const
+  {
+    std::vector<std::string> entries;
+    const auto               add = [&](const std::vector<NamedExpression> &expressions) {
+      for (const NamedExpression &expression : expressions)
+        if (const std::string entry = expression.entry.substr(0, expression.entry.find(',')); // and not which of its parts
+            is_named("t", expression.text) && std::find(entries.begin(), entries.end(), entry) == entries.end())
+          entries.push_back(entry);
+    };
+    for (unsigned int c = 0; c < fields().size(); ++c)
+      {
+        if (has_reaction())
+          add({reaction_entry(c)});
+        if (source[c].depends_on_time())
+          entries.push_back(source[c].entry_name());
+        for (const BoundaryExpressions *of_boundary : {&boundary(c).values, &boundary(c).fluxes})
+          if (of_boundary->depends_on_time())
+            entries.push_back(of_boundary->entry_name());
+      }
+    if (transport() != nullptr)
+      add(transport()->coefficients().expressions());
+    return entries;
+  }
+
   bool Problem::load_depends_on_time() const
   {
     return std::any_of(source.begin(), source.end(), [](const Expression &s) { return s.depends_on_time(); }) ||

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dealii
@@ -60,6 +61,8 @@ namespace leopard
     bool                                     is_quasi_stationary(unsigned int c) const;
     /** Whether r_c is not zero; a problem without reaction is linear. */
     virtual bool has_reaction() const { return false; }
+    /** Whether that depends on the fields, as far as is known: else it is a source. */
+    virtual bool reaction_depends_on_fields() const { return has_reaction(); }
     /** Whether the fields are concentrations, which should not be negative. */
     virtual bool fields_are_concentrations() const { return false; }
     /** The equation with its coefficients, one line for the log. */
@@ -187,6 +190,8 @@ namespace leopard
     bool has_sources_or_fluxes() const;
     /** Whether some field has values prescribed somewhere on the boundary. */
     bool has_boundary_values() const;
+    /** Entries of the equations in which t stands, in the order of the file's documentation. */
+    virtual std::vector<std::string> entries_with_time() const;
     /** Whether sources, boundary values or fluxes depend on time. */
     bool load_depends_on_time() const;
     /**
@@ -208,8 +213,10 @@ namespace leopard
     Constants     constants;     ///< by name, for all expressions and numbers of the file
     std::uint64_t seed      = 0; ///< of all random numbers
     unsigned int  dimension = 2; ///< of the domain; to be set before read_parameters()
-    std::string   derived;       ///< "source and boundary values", what follows from the exact solution and is not given; may be empty
-    bool          has_derived_source = false;
+    /** About the domain in each direction, as far as the file says it; to be set before read_parameters(), too. */
+    std::vector<std::pair<double, double>> box_around = {{0., 1.}, {0., 1.}, {0., 1.}};
+    std::string derived; ///< "source and boundary values", what follows from the exact solution and is not given; may be empty
+    bool        has_derived_source = false;
 
   protected:
     /** Entries that all problems share: "Constants", "Source", "Exact solution", boundary conditions. */

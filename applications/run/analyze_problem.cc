@@ -71,6 +71,8 @@ namespace leopard
         if (run_json != nullptr && !report.is_null()) // nothing is reported where the reaction depends on the place
           (*run_json)["analysis"] = report;
       }
+    if (const std::string note = note_on_changes_in_time(parameters); !note.empty())
+      lines += "\n" + note;
     for (const std::string &warning : start_warnings(parameters, domain, forecast, starts_anew))
       warn(warning);
     return lines;

@@ -149,16 +149,14 @@ namespace leopard
       const double n    = least_on_coarsest(parameters, may_be_stencil);
       if (!(n > most))
         return;
-      const bool        is_singular = parameters.problem->may_be_singular(parameters.mesh.is_periodic_all_around());
-      const std::string of_matrix =
-        is_singular ? "" : "'Linear solver/Preconditioner' = aggregation with cg or gmres, which makes its levels of the matrix; or ";
-      throw Error(
-        where_asked_for(parameters.linear_solver) + (parameters.linear_solver.automatic ? " (automatic)" : "") +
-        ", but the coarsest level of the mesh has " + format("%.0f", std::floor(n)) +
-        " unknowns or more, and 'Multigrid/Coarse solver' = " + multigrid.coarse_solver + " bears " + std::to_string(most) +
-        " ('Mesh/Global refinements' is " + std::to_string(parameters.mesh.global_refinements) +
-        (multigrid.n_levels > 0 ? ", 'Multigrid/Levels' " + std::to_string(multigrid.n_levels) : "") + ")\n  expected: " + of_matrix +
-        "a coarser mesh with more refinements; or 'Multigrid/Coarse solver' = " + (is_dense && n <= options.max_direct ? "direct or amg" : "amg"));
+      throw Error(where_asked_for(parameters.linear_solver) + (parameters.linear_solver.automatic ? " (automatic)" : "") +
+                  ", but the coarsest level of the mesh has " + format("%.0f", std::floor(n)) +
+                  " unknowns or more, and 'Multigrid/Coarse solver' = " + multigrid.coarse_solver + " bears " + std::to_string(most) +
+                  " ('Mesh/Global refinements' is " + std::to_string(parameters.mesh.global_refinements) +
+                  (multigrid.n_levels > 0 ? ", 'Multigrid/Levels' " + std::to_string(multigrid.n_levels) : "") +
+                  ")\n  expected: 'Linear solver/Preconditioner' = aggregation with cg or gmres, which makes its levels of the matrix; or a coarser "
+                  "mesh with more refinements; or 'Multigrid/Coarse solver' = " +
+                  (is_dense && n <= options.max_direct ? "direct or amg" : "amg"));
     }
   } // namespace
 
@@ -184,7 +182,7 @@ namespace leopard
                   ", and its levels would be empty\n  expected: gmres with another preconditioner (ilu, amg), direct, or automatic");
     if (linear_solver.method == "multigrid" && problem->fields().size() > 1)
       throw Error(where + ", but the problem " + problem->name() + " has " + std::to_string(problem->fields().size()) +
-                  " fields\n  expected: gmres with the preconditioner multigrid, which treats each field by itself");
+                  " fields\n  expected: gmres with the preconditioner multigrid, which takes one field after the other");
     if (mesh.adaptive && mesh.is_periodic())
       throw Error(
         where + (linear_solver.automatic ? " (automatic)" : "") +

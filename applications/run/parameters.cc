@@ -169,18 +169,19 @@ namespace leopard
     scale_output              = prm.get_bool("Scale by growth");
     prm.leave_subsection();
 
+    mesh.read(prm, dimension);
     const auto names = Utilities::split_string_list(problem_names(), '|');
     for (unsigned int i = 0; i < problems.size(); ++i)
       if (names[i] == prm.get("Problem"))
         {
-          problem            = std::move(problems[i]);
-          problem->dimension = dimension;
+          problem             = std::move(problems[i]);
+          problem->dimension  = dimension;
+          problem->box_around = mesh.box_around(dimension);
           prm.enter_subsection(problem->name());
           problem->read_parameters(prm);
           prm.leave_subsection();
           break;
         }
-    mesh.read(prm, dimension);
     growth.read(prm, dimension);
     discretization.read(prm, mesh, problem->time_dependent() || problem->has_reaction());
     linear_solver.read(prm);
@@ -207,6 +208,12 @@ namespace leopard
         }
       return Utilities::MPI::broadcast(comm, n);
     }
+
+    void tell_of_solver(DiscretizationParameters &discretization, const LinearSolverParameters &linear_solver, bool studies_smoothers)
+    {
+      discretization.multigrid       = linear_solver.uses_multigrid() || studies_smoothers;
+      discretization.bears_constants = discretization.multigrid || linear_solver.uses_aggregation();
+    }
   } // namespace
 
   void Parameters::check_contradictions() const
@@ -216,7 +223,7 @@ namespace leopard
     if (mesh.is_surface() && (study == "smoothers" || linear_solver.uses_multigrid()))
       throw Error("'Mesh/Domain' is " + mesh.domain + ", a surface, and " +
                   (study == "smoothers" ? "'Study' is smoothers" : "the linear solver uses multigrid") +
-                  ", which deal.II 9.4 does not support there\n  expected: another linear solver or preconditioner, for example amg or async, or a "
+                  ", which deal.II 9.4 does not support there\n  expected: another linear solver or preconditioner, for example aggregation, or a "
                   "domain that is no surface");
     if (study == "smoothers")
       {
@@ -413,7 +420,7 @@ namespace leopard
             linear_solver.preconditioner = "none";
             linear_solver.precision      = "double";
           }
-        discretization.multigrid = linear_solver.uses_multigrid() || study == "smoothers";
+        tell_of_solver(discretization, linear_solver, study == "smoothers");
         check_contradictions();
         check_swept_constants(*this);
       }

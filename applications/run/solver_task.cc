@@ -135,7 +135,8 @@ namespace leopard
     task.has_newton        = problem.has_reaction() && !(task.in_time && parameters.time.explicit_reaction());
     task.fixed_iterations  = task.has_newton && parameters.newton.forcing == "fixed iterations";
     task.dimension         = parameters.dimension;
-    task.is_singular       = problem.may_be_singular(mesh.is_periodic_all_around());
+    task.is_singular       = problem.may_be_singular(mesh.is_closed());
+    task.is_of_file        = !mesh.file.empty();
     task.may_be_indefinite = !task.in_time && problem.has_reaction() && (!problem.initial_from.empty() || !(indefiniteness(parameters) <= 0.));
     const double cells     = mesh.file.empty() ? mesh.n_coarse_cells(parameters.dimension) : n_nodes_of_file; // about as many unknowns
     if (!mesh.adaptive && cells > 0.)

@@ -187,29 +187,58 @@ namespace leopard
              "\n  to try: 'Linear solver/Method' = automatic, or other 'Mesh/Cells'";
     }
 
+    /** The largest |u| of an expression at these points. */
+    double size_of(const Expression &expression, const std::vector<dealii::Point<3>> &points, double t)
+    {
+      double largest = 0.;
+      for (const auto &point : points)
+        if (const double value = std::abs(expression.value(point, t)); std::isfinite(value))
+          largest = std::max(largest, value);
+      return largest;
+    }
+
     /**
      * Where a solution is known, the run should begin with it; its sources follow from it by themselves, initial values
-     * do not.
+     * do not. Deviations are looked at against the field's own size.
      */
-    std::string other_start(const Problem &problem, const std::vector<dealii::Point<3>> &points)
+    std::string other_start(const Problem &problem, const std::vector<dealii::Point<3>> &points, double end_time)
     {
       for (unsigned int c = 0; c < problem.exact_solution.size(); ++c)
-        for (const auto &point : points)
-          {
-            const double start = problem.initial_value(c, point), exact = problem.exact_solution[c].value(point, 0.);
-            if (std::isfinite(exact) && !(std::abs(start - exact) <= 1e-6 * std::max(1., std::abs(exact))))
-              return "the run does not begin with the exact solution: " + problem.fields()[c] +
-                     format(" is %.6g at (%g, %g, %g), and that is %.6g; the error stays what it is at time zero, on every mesh",
-                            start,
-                            point[0],
-                            point[1],
-                            point[2],
-                            exact) +
-                     "\n  to try: the exact solution at t = 0 as initial value";
-          }
+        {
+          const Expression &solution = problem.exact_solution[c];
+          const double      later    = std::max(size_of(solution, points, 0.5 * end_time), size_of(solution, points, end_time));
+          const double      rounding = 1e-12 * later, allowed = 1e-6 * size_of(solution, points, 0.) + rounding;
+          for (const auto &point : points)
+            {
+              const double start = problem.initial_value(c, point), exact = solution.value(point, 0.);
+              if (std::isfinite(exact) && !(std::abs(start - exact) <= allowed))
+                return "the run does not begin with the exact solution: " + problem.fields()[c] +
+                       format(" is %.6g at (%g, %g, %g), and that is %.6g; the error stays what it is at time zero, on every mesh",
+                              start,
+                              point[0],
+                              point[1],
+                              point[2],
+                              exact) +
+                       "\n  to try: the exact solution at t = 0 as initial value";
+            }
+        }
       return "";
     }
   } // namespace
+
+  std::string note_on_changes_in_time(const Parameters &parameters)
+  {
+    const Problem                 &problem = *parameters.problem;
+    const TimeParameters          &time    = parameters.time;
+    const std::vector<std::string> of_time = problem.entries_with_time();
+    if (!problem.time_dependent() || !time.adaptive() || time.stepping.largest_step < time.end_time || !problem.exact_solution.empty() ||
+        of_time.empty())
+      return "";
+    return "'" + of_time[0] + "'" + (of_time.size() > 1 ? " and " + std::to_string(of_time.size() - 1) + " more" : "") +
+           (of_time.size() > 1 ? " depend" : " depends") +
+           " on t: changes in time that are shorter than the steps, such as a pulse between two of them, are not seen\n  to try: 'Time "
+           "stepping/Largest step' below the shortest of them, where there are any";
+  }
 
   std::vector<std::string> start_warnings(const Parameters &parameters, const Domain &domain, const Forecast &forecast, bool starts_anew)
   {
@@ -225,7 +254,7 @@ namespace leopard
     const std::vector<unsigned int> n      = nodes_of_box(domain, parameters.discretization.degree);
     const auto                      points = is_box ? points_of_box(domain, n) : points_around(domain);
     if (starts_anew && problem.initial_from.empty() && problem.time_dependent() && !parameters.mesh.is_surface())
-      if (const std::string text = other_start(problem, points); !text.empty())
+      if (const std::string text = other_start(problem, points, parameters.time.end_time); !text.empty())
         warnings.push_back(text);
     const bool has_sources = std::any_of(problem.source.begin(), problem.source.end(), [](const Expression &s) { return !s.is_zero(); });
     if (!starts_anew || !problem.initial_from.empty() || !problem.time_dependent() || !problem.has_reaction() || has_sources ||

@@ -19,4 +19,10 @@ namespace leopard
    * @param starts_anew whether the run begins with the initial values
    */
   std::vector<std::string> start_warnings(const Parameters &parameters, const Domain &domain, const Forecast &forecast, bool starts_anew);
+
+  /**
+   * Where the equations depend on t and only the error limits the steps: that these may pass over what is shorter. A
+   * sentence, or nothing.
+   */
+  std::string note_on_changes_in_time(const Parameters &parameters);
 } // namespace leopard

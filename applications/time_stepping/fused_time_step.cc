@@ -132,12 +132,15 @@ namespace leopard
                                       {levels, control.n_levels, control.time, control.steps[0], stepper.attempted_step_size()},
                                       u_new,
                                       prediction);
-        const std::size_t line = std::min(cause.find('\n'), cause.size()); // what a coefficient is expected to be stands behind it
+        const bool        underflows = reason == StopReason::step_underflow && stepper.next_step_size() < parameters.stepping.smallest_step;
+        const std::size_t line       = std::min(cause.find('\n'), cause.size()); // what a coefficient is expected to be stands behind it
         fused_failure =
           (cause.empty() ? why_it_failed(reason) : cause.substr(0, line) + ",") + " in the step from time " + format("%.8g", control.time) +
           " with step size " + format("%.4g", stepper.attempted_step_size()) + growth_of_solution() + noise_as_reason(stepper.attempted_step_size()) +
           (cause.empty() ? std::string("\n  to try: ") +
-                             (parameters.adaptive() ? reason == StopReason::blow_up ? "a smaller error tolerance, " : "a larger error tolerance, "
+                             (parameters.adaptive() ? reason == StopReason::blow_up ? "a smaller error tolerance, "
+                                                      : underflows ? "a larger error tolerance, a smaller 'Time stepping/Smallest step', "
+                                                                   : "a larger error tolerance, "
                               : problem.has_noise() ? "a smaller step, "
                                                     : "a smaller step, 'Time stepping/Step control = error-controlled', ") +
                              (parameters.exponential() ? "the scheme BDF2" : "'Time stepping/Engine = general' with gmres") +

@@ -332,6 +332,9 @@ namespace leopard
     const SchemeStep step     = control.scheme_step();
     const double     dilution = growth.factors(control.time + control.step_size).dilution;
     leave_out_constrained(prediction);
+    const bool clips = parameters.negative_values == "clip"; // the error is that of the clipped values, which go on
+    if (clips)
+      clip_negative_values(prediction);
     const double reaction_error = step.reaction_error(1. / (1. / step.coefficients().implicit + dilution)),
                  rms            = l2_norm(prediction) / std::sqrt(n_free);
     double sum = 0., largest = 0.;
@@ -339,8 +342,10 @@ namespace leopard
       {
         if (system.lumped_mass.begin()[i] == 0.)
           continue;
-        const double u = u_new.begin()[i];
+        const double u = clips ? std::max(u_new.begin()[i], 0.) : u_new.begin()[i];
         double       e = u - prediction.begin()[i];
+        if (clips && u == 0. && e == 0.) // zero before and after, whatever the reaction would take away
+          continue;
         if (reaction_error != 0.)
           e += reaction_error * (explicit_rates.begin()[i] - rates[2].begin()[i]);
         e /= reaction_diffusion::error_scale(u, rms);

@@ -120,8 +120,8 @@ namespace leopard
     /**
      * To be called after start(): shortens the first step where the error controls steps but has no estimate of the
      * first ones, to h with h^2/2 |du'/dt|, the local error of Euler's method by the reaction r, within the tolerance;
-     * du'/dt = (r(u + e r, t + e) - r(u, t)) / e. What diffuses only decays. @return a line for the log, or nothing.
-     * Collective.
+     * du'/dt = (r(u + e r, t + e) - r(u, t)) / e, and to a hundredth of the run. What diffuses only decays. @return a
+     * line for the log, or nothing. Collective.
      */
     std::string limit_first_step();
 
@@ -185,6 +185,8 @@ namespace leopard
     /** Of the last step. */
     SchemeStep last_step() const { return {control.options.scheme, control.order, control.steps[0], {control.steps[1], control.steps[2], 0.}}; }
     void       find_quasi_stationary();
+    /** See limit_first_step(); infinite where the reaction says nothing. */
+    double first_step_of_reaction();
     /** Of levels[0]. */
     void   look_for_negative_fields();
     void   choose_solver(StepReport &report);

@@ -71,6 +71,28 @@ namespace leopard
           "\n  to try: a longer interval, or 'Output/Times'");
     }
 
+    /**
+     * Whether the rate of change is within the tolerance; says so where the first steps are and the fields could still
+     * change.
+     */
+    bool is_steady(const TimeIntegrator &integrator, const StepReport &report, double end_time, Log &log)
+    {
+      constexpr unsigned int few = 5; // steps
+      if (!integrator.is_steady(report))
+        return false;
+      const double size = integrator.solution().linfty_norm(), change = report.rate_of_change * (end_time - integrator.time());
+      if (integrator.step_number() <= few && !(change <= 1e-3 * size))
+        log.warning(format("the run ends as steady after %u of its steps, at t = %.6g: du/dt is %.3g, below 'Time stepping/Steady tolerance', which "
+                           "is absolute; until the end time that would change fields by %.3g, and the largest |u| is %.3g",
+                           integrator.step_number(),
+                           integrator.time(),
+                           report.rate_of_change,
+                           change,
+                           size) +
+                    "\n  to try: a smaller 'Steady tolerance', in units of the fields over those of the time");
+      return true;
+    }
+
     /** The time that the rest of a run takes. */
     class TimeLeft
     {
@@ -278,7 +300,7 @@ namespace leopard
 
         const double t      = integrator.time();
         const bool   at_end = t >= end_time - slack();
-        const bool   steady = integrator.is_steady(report);
+        const bool   steady = is_steady(integrator, report, end_time, log);
         wall                = dealii::Utilities::MPI::max(seconds_since(start), comm);
         in_steps += dealii::Utilities::MPI::max(report.seconds, comm);
         const bool too_slow = is_too_slow(integrator, result.n_steps, wall, in_steps, log) && parameters.stop_if_too_slow;

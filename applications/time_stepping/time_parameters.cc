@@ -2,13 +2,42 @@
 #include "time_parameters.h"
 
 #include <applications/base/log.h>
+#include <applications/base/number_or_word.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/words.h>
 
 #include <deal.II/base/parameter_handler.h>
+#include <deal.II/base/utilities.h>
+
+#include <algorithm>
 
 namespace leopard
 {
+  namespace
+  {
+    void declare_step_sizes(dealii::ParameterHandler &prm)
+    {
+      using namespace dealii::Patterns;
+      prm.declare_entry("Step size",
+                        "1e-4",
+                        Double(1e-300),
+                        "The step (fixed), or the first one (error-controlled: or less, see doc/time_stepping.md). Dimensionless time.");
+      prm.declare_entry("Step factor", "0.1", Double(1e-300), "Step over h^2. Dimensionless.");
+      prm.declare_entry("Bound fraction", "0.9", Double(1e-6, 1.), "Step over the asynchronous bound; near 1 the iteration is slow. Dimensionless.");
+      prm.declare_entry(
+        "Error tolerance", "1e-3", Double(1e-14, 1.), "Local error that a step may have, relative to the size of the fields. Dimensionless.");
+      prm.declare_entry("Smallest step",
+                        "automatic",
+                        NumberOrWord("automatic", 0.),
+                        "Error-controlled: step size below which the run is given up, a hundredth of 'End time' at most; automatic: 1e-12 times 'End "
+                        "time', and no more than a thousandth of 'Step size'. Dimensionless time.");
+      prm.declare_entry("Largest step",
+                        "1e30",
+                        Double(1e-300),
+                        "Error-controlled and asynchronous bound: limit of the step size; the default is none. Dimensionless time.");
+    }
+  } // namespace
+
   void TimeParameters::declare(dealii::ParameterHandler &prm)
   {
     using namespace dealii::Patterns;
@@ -26,13 +55,7 @@ namespace leopard
                       "fixed: 'Step size'; multiple of h^2: 'Step factor' times the square of the shortest cell edge; error-controlled: from an "
                       "estimate of the local error; asynchronous bound: 'Bound fraction' times the largest step for which every asynchronous "
                       "iteration converges, computed in each step.");
-    prm.declare_entry("Step size", "1e-4", Double(1e-300), "The step (fixed), or the first one (error-controlled). Dimensionless time.");
-    prm.declare_entry("Step factor", "0.1", Double(1e-300), "Step over h^2. Dimensionless.");
-    prm.declare_entry("Bound fraction", "0.9", Double(1e-6, 1.), "Step over the asynchronous bound; near 1 the iteration is slow. Dimensionless.");
-    prm.declare_entry(
-      "Error tolerance", "1e-3", Double(1e-14, 1.), "Local error that a step may have, relative to the size of the fields. Dimensionless.");
-    prm.declare_entry("Smallest step", "1e-12", Double(0.), "Error-controlled: step size below which the run is given up. Dimensionless time.");
-    prm.declare_entry("Largest step", "1e30", Double(1e-300), "Error-controlled and asynchronous bound: limit of the step size. Dimensionless time.");
+    declare_step_sizes(prm);
     prm.declare_entry("End time", "1", Double(1e-300), "Where the run ends; with fixed steps at the step nearest to it. Dimensionless time.");
     prm.declare_entry(
       "Steady tolerance", "0", Double(0.), "The run ends when the root mean square of du/dt falls below this; 0: never. Dimensionless.");
@@ -85,6 +108,22 @@ namespace leopard
                   " of them: long before, steps are too short to advance the time\n  expected: at most " + format("%g", most) + " steps");
   }
 
+  void TimeParameters::read_limits(const std::string &smallest, double largest)
+  {
+    constexpr double unlimited = 1e30; // the default, also where a run is longer
+    stepping.largest_step      = largest == unlimited ? std::max(largest, end_time) : largest;
+    if (smallest == "automatic")
+      {
+        stepping.smallest_step = std::min({1e-12 * end_time, 1e-3 * stepping.step_size, stepping.largest_step});
+        return;
+      }
+    stepping.smallest_step = dealii::Utilities::string_to_double(smallest);
+    if (adaptive() && !(stepping.smallest_step <= part_of_first_step * end_time))
+      throw Error("'Time stepping/Smallest step' is " + format("%g", stepping.smallest_step) + ", and the whole run, 'End time' = " +
+                  format("%g", end_time) + ", is not much longer: its errors could not be controlled\n  expected: a number up to " +
+                  format("%g", part_of_first_step * end_time) + ", or automatic");
+  }
+
   void TimeParameters::read(dealii::ParameterHandler &prm)
   {
     prm.enter_subsection("Time stepping");
@@ -102,9 +141,8 @@ namespace leopard
     stepping.step_size        = prm.get_double("Step size");
     stepping.bound_fraction   = step_control == "asynchronous bound" ? prm.get_double("Bound fraction") : 0.;
     stepping.error_tolerance  = prm.get_double("Error tolerance");
-    stepping.smallest_step    = prm.get_double("Smallest step");
-    stepping.largest_step     = prm.get_double("Largest step");
     stepping.steady_tolerance = prm.get_double("Steady tolerance");
+    read_limits(prm.get("Smallest step"), prm.get_double("Largest step"));
     prm.leave_subsection();
     if (adaptive() && !(stepping.smallest_step <= stepping.step_size && stepping.step_size <= stepping.largest_step))
       throw Error("'Time stepping/Step size' is " + format("%g", stepping.step_size) + "\n  expected: a number between 'Smallest step' = " +

@@ -36,6 +36,9 @@ namespace leopard
      */
     void check_fixed_step(double step) const;
 
+    /** An error-controlled run is to have so many steps that their error can be told. */
+    static constexpr double part_of_first_step = 0.01;
+
     bool adaptive() const { return stepping.error_controlled; }
     bool follows_bound() const { return stepping.bound_fraction > 0.; }
     /** Whether the step size may change from step to step, so that a time can be hit. */
@@ -57,5 +60,9 @@ namespace leopard
     bool explicit_reaction() const { return has_explicit_reaction(stepping.scheme); }
     /** Whether a step solves no system of equations; of the fused time loop on a grid only. */
     bool exponential() const { return is_exponential(stepping.scheme); }
+
+  private:
+    /** @param smallest "automatic", or a number. @throws Error if that is not far below the end time. */
+    void read_limits(const std::string &smallest, double largest);
   };
 } // namespace leopard

@@ -23,18 +23,17 @@ namespace leopard
 {
   using namespace dealii;
 
-  std::string TimeIntegrator::limit_first_step()
+  double TimeIntegrator::first_step_of_reaction()
   {
-    if (!parameters.adaptive() || parameters.exponential())
-      return "";
-    const MPI_Comm comm = u_new.get_mpi_communicator();
+    constexpr double any  = std::numeric_limits<double>::infinity();
+    const MPI_Comm   comm = u_new.get_mpi_communicator();
     implicit_system.reaction(levels[0], combination, control.time);
     for (unsigned int i = 0; i < combination.locally_owned_size(); ++i)
       if (problem.is_quasi_stationary(i % n_fields))
         combination.begin()[i] = 0.;
     const double size = l2_norm(levels[0]), rate = l2_norm(combination);
     if (!(size > 0.) || !(rate > 0.) || !std::isfinite(rate))
-      return "";
+      return any;
     const double apart = 1e-5 * size / rate, rms = size / std::sqrt(n_free);
     u_new = levels[0];
     u_new.add(apart, combination);
@@ -51,14 +50,26 @@ namespace leopard
     const double tolerance = parameters.stepping.error_tolerance, mean = std::sqrt(Utilities::MPI::sum(sum, comm) / n_free),
                  most = std::sqrt(Utilities::MPI::max(largest, comm)) / 30.;
     const double step = std::sqrt(2. * tolerance / std::max(mean, most));
-    if (!(step > 0.) || !(step < control.next_step)) // nor if it is no number
+    return step > 0. ? step : any; // nor if it is no number
+  }
+
+  std::string TimeIntegrator::limit_first_step()
+  {
+    if (!parameters.adaptive() || parameters.exponential())
       return "";
-    const double wanted = control.next_step;
-    control.next_step   = std::max(step, std::min(wanted, parameters.stepping.smallest_step));
-    return format("the first step is %.3g and not 'Time stepping/Step size' = %g, as long as the error tolerance lets the reaction at the initial "
-                  "values act",
-                  control.next_step,
-                  wanted);
+    const double wanted = control.next_step, smallest = std::min(wanted, parameters.stepping.smallest_step), by_reaction = first_step_of_reaction(),
+                 by_end = TimeParameters::part_of_first_step * parameters.end_time, step = std::min(by_reaction, by_end);
+    if (!(step < wanted))
+      return "";
+    control.next_step = std::max(step, smallest);
+    if (step < smallest)
+      return format("warning: the first step is 'Time stepping/Smallest step' = %g, longer than %.3g, as long as the error tolerance lets the "
+                    "reaction at the initial values act, and nothing tells its error\n  to try: a smaller 'Smallest step'",
+                    smallest,
+                    step);
+    return format("the first step is %.3g and not 'Time stepping/Step size' = %g, ", step, wanted) +
+           (by_reaction <= by_end ? "as long as the error tolerance lets the reaction at the initial values act"
+                                  : "a hundredth of the run, so that there are steps whose error can be told");
   }
 
   StepReport TimeIntegrator::step(double stop_time)

@@ -4,6 +4,7 @@
 #include "../base/norms.h"
 #include "../base/words.h"
 #include "../device/device.h"
+#include "../matrix/sparse_product.h"
 #include "../multigrid/coarse_solvers.h"
 #include "gpus.h"
 #include "nodes.h"
@@ -31,7 +32,7 @@ namespace leopard::command_line
     /** cholesky_operations() of A, or of A + A^T where its pattern is not symmetric. */
     double factor_operations(const CrsMatrix<double> &A)
     {
-      const CrsMatrix<double> T = transpose(A);
+      const CrsMatrix<double> T = transpose(A, 0);
       if (T.row_offsets == A.row_offsets && T.columns == A.columns)
         return cholesky_operations(A);
       CrsMatrix<double> both;
@@ -105,8 +106,8 @@ namespace leopard::command_line
                                 "jacobi",
                         traits.is_singular ? "symmetric, its rows sum to zero, a graph that spreads faster than a mesh"
                                                    : "symmetric with positive diagonal, a graph that spreads faster than a mesh",
-                                30}; // which tell, as such a graph has no slow parts unless its weights make some
-          cg.more_iterations = 170;
+                                60}; // which tell, as such a graph has no slow parts unless its weights make some
+          cg.more_iterations = 140;
           result.push_back(cg);
         }
       if (traits.is_singular)

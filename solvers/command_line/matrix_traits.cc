@@ -116,10 +116,12 @@ namespace leopard::command_line
     double bound_by_columns(const CrsMatrix<double> &A, const std::vector<double> &diagonal)
     {
       std::vector<double> sums(A.n_rows, 0.);
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          if (A.columns[p] != i)
-            sums[A.columns[p]] += std::abs(A.values[p] / diagonal[A.columns[p]]);
+      parallel_for(A.n_rows, 1 << 16, [&](long first, long end) { // of columns, each of which is summed in the order of rows
+        for (int i = 0; i < A.n_rows; ++i)
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (const int j = A.columns[p]; j != i && j >= first && j < end)
+              sums[j] += std::abs(A.values[p] / diagonal[j]);
+      });
       double largest = 0.;
       for (const double sum : sums)
         largest = std::isfinite(sum) ? std::max(largest, sum) : std::numeric_limits<double>::infinity();

@@ -2,19 +2,47 @@
 #include "nodes.h"
 
 #include "../base/errors.h"
+#include "../base/thread_pool.h"
+#include "../base/words.h"
 #include "../matrix/matrix_market.h"
 #include "../matrix/npy.h"
 #include "report.h"
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <utility>
 
 namespace leopard::command_line
 {
+  namespace
+  {
+    /** v^T A v / v^T |D| v in absolute value: far below 1 near the null space, about 1 for random numbers. */
+    double energy_of(const CrsMatrix<double> &A, const std::vector<double> &v)
+    {
+      double     energy = 0., scale = 0.;
+      std::mutex one_at_a_time;
+      parallel_for(A.n_rows, 4096, [&](long begin, long end) {
+        double my_energy = 0., my_scale = 0.;
+        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            {
+              my_energy += v[i] * A.values[p] * v[A.columns[p]];
+              if (A.columns[p] == i)
+                my_scale += v[i] * std::abs(A.values[p]) * v[i];
+            }
+        const std::lock_guard<std::mutex> lock(one_at_a_time);
+        energy += my_energy;
+        scale += my_scale;
+      });
+      return std::abs(energy) / scale;
+    }
+  } // namespace
+
   Arguments with_nodes(Arguments arguments, const CrsMatrix<double> &A)
   {
-    constexpr int most = 100; // vectors, and unknowns of a node: each is an unknown of every coarse node
+    constexpr double far_from_null = 0.5;
+    constexpr int    most          = 100; // vectors, and unknowns of a node: each is an unknown of every coarse node
     if (!arguments.has_nodes())
       return arguments;
     const std::string each = std::to_string(arguments.block_unknowns);
@@ -33,6 +61,11 @@ namespace leopard::command_line
           if (std::all_of(vectors[k].begin(), vectors[k].end(), [](double v) { return v == 0.; }))
             throw InvalidInput(path + ": column " + std::to_string(k + 1) +
                                " is zero\n  expected: vectors that the matrix maps to zero but near boundaries, and that are not zero themselves");
+        for (std::size_t k = 0; k < vectors.size(); ++k)
+          if (const double energy = energy_of(A, vectors[k]); !(energy < far_from_null))
+            log_line("warning",
+                     path + ": column " + std::to_string(k + 1) + " is not near the null space: v^T A v is " + short_text(energy, 2) +
+                       " of v^T |D| v, and levels made for it may not correct what they should");
         text += ", near the null space " + std::to_string(vectors.size()) + (vectors.size() == 1 ? " vector" : " vectors") + " of " + path;
         arguments.near_null_space_vectors = std::make_shared<const std::vector<std::vector<double>>>(std::move(vectors));
       }

@@ -7,7 +7,8 @@
 namespace leopard::command_line
 {
   /**
-   * The arguments with what --near-null-space holds, and both options checked against the matrix; says what is read.
+   * The arguments with what --near-null-space holds, and both options checked against the matrix; says what is read,
+   * and warns of vectors far from the null space.
    * @throws UsageError for --block-unknowns that do not divide the rows, InvalidInput for a file that holds no vectors
    * of A's length, or one that is zero.
    */

@@ -4,7 +4,6 @@
 #include "../base/thread_pool.h"
 
 #include <cmath>
-#include <limits>
 #include <mutex>
 
 namespace leopard::command_line
@@ -36,37 +35,27 @@ namespace leopard::command_line
   std::vector<double> residual_of(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b)
   {
     std::vector<double> r(A.n_rows);
-    for (int i = 0; i < A.n_rows; ++i)
-      {
-        long double sum = b[i];
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          sum -= static_cast<long double>(A.values[p]) * x[A.columns[p]];
-        r[i] = static_cast<double>(sum);
-      }
+    parallel_for(A.n_rows, 4096, [&](long begin, long end) {
+      for (long i = begin; i < end; ++i)
+        r[i] = static_cast<double>(row_residual(A, static_cast<int>(i), x.data(), b[i]).residual);
+    });
     return r;
   }
 
   Quality quality_of(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b)
   {
-    constexpr double unit = std::numeric_limits<double>::epsilon() / 2.;
-    SafeNorm         residual, terms;
-    double           of_each_row = 0.;
-    std::mutex       one_at_a_time;
+    SafeNorm   residual, terms;
+    double     of_each_row = 0.;
+    std::mutex one_at_a_time;
     parallel_for(A.n_rows, 4096, [&](long begin, long end) {
       SafeNorm my_residual, my_terms;
       double   of_my_rows = 0.;
       for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
         {
-          long double sum = b[i], absolute = std::abs(b[i]);
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            {
-              const long double term = static_cast<long double>(A.values[p]) * x[A.columns[p]];
-              sum -= term;
-              absolute += std::abs(term);
-            }
-          my_residual.add(static_cast<double>(sum));
-          my_terms.add(static_cast<double>(unit * absolute) + std::numeric_limits<double>::denorm_min()); // of sums beyond double, too
-          grow(of_my_rows, absolute > 0.L ? static_cast<double>(std::abs(sum) / absolute) : 0.);
+          const RowResidual row = row_residual(A, i, x.data(), b[i]);
+          my_residual.add(static_cast<double>(row.residual));
+          my_terms.add(row.rounding());
+          grow(of_my_rows, row.backward_error());
         }
       const std::lock_guard<std::mutex> lock(one_at_a_time);
       residual.add(my_residual);

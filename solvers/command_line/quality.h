@@ -3,6 +3,7 @@
 
 #include "../base/norms.h"
 #include "../matrix/crs_matrix.h"
+#include "../matrix/row_residual.h"
 
 #include <vector>
 
@@ -31,7 +32,7 @@ namespace leopard::command_line
     double relative_rounding() const { return rounding / scale; }
     bool   meets(double tolerance) const { return residual == 0. || reached(relative(), 1.1 * tolerance); }
     /** Whether rounding errors are why it is no smaller. */
-    bool is_rounding() const { return reached(residual, 20. * rounding); }
+    bool is_rounding() const { return is_rounding_of_residual(residual, rounding); }
   };
 
   /** b - A x, its sums in extended precision (long double). */

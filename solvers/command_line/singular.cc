@@ -6,6 +6,7 @@
 #include "../base/words.h"
 #include "../matrix/matrix_entries.h"
 #include "../matrix/row_sums.h"
+#include "../matrix/sparse_product.h"
 #include "quality.h"
 #include "report.h"
 
@@ -194,7 +195,7 @@ namespace leopard::command_line
   {
     CrsMatrix<double> transposed;
     if (!is_symmetric)
-      transposed = transpose(A);
+      transposed = transpose(A, 0);
     const CrsMatrix<double> &T    = is_symmetric ? A : transposed;
     const std::vector<char>  rows = rows_of_sum_zero(A), columns = is_symmetric ? rows : rows_of_sum_zero(T);
     const auto               none   = [](const std::vector<char> &of) { return std::find(of.begin(), of.end(), 1) == of.end(); };

@@ -144,8 +144,12 @@ namespace leopard
                               new_data.arithmetic);
           }
       }
+    std::unique_ptr<FieldSweep<double>> over_fields;
+    if (new_data.n_fields > 1)
+      over_fields = std::make_unique<FieldSweep<double>>(A, new_data.n_fields, new_data.multigrid.backend, new_data.multigrid.n_threads, comm);
     data           = new_data;
     fields         = std::move(made);
+    sweep          = std::move(over_fields);
     n_rows         = n;
     complexity     = worst;
     made_of_system = !new_data.aggregation.is_scalar();
@@ -178,7 +182,8 @@ namespace leopard
 
   bool PreconditionAggregation::is_symmetric_map() const
   {
-    return !fields.empty() && std::all_of(fields.begin(), fields.end(), [](const auto &f) { return f.is_symmetric_map(); });
+    return !fields.empty() && (sweep == nullptr || sweep->is_symmetric()) &&
+           std::all_of(fields.begin(), fields.end(), [](const auto &f) { return f.is_symmetric_map(); });
   }
 
   std::string PreconditionAggregation::description() const
@@ -191,7 +196,7 @@ namespace leopard
     return to_string(options.cycle) + "(" + std::to_string(options.pre_smoothing) + "," + std::to_string(options.post_smoothing) +
            ") multigrid by smoothed aggregation, smoother " + options.smoother.method + ", " + std::to_string(fields[0].n_levels()) +
            " levels, operator complexity " + number + (data.arithmetic == Arithmetic::single_precision ? ", in single precision" : "") +
-           (fields.size() > 1 ? ", for each field" : "") +
+           (sweep != nullptr ? ", " + sweep->description() : "") +
            ((made_of_system || on_ranks) && options.backend == Backend::cuda ? ", made on the host" : "");
   }
 
@@ -212,7 +217,9 @@ namespace leopard
 
   void PreconditionAggregation::apply_there(double *x, const double *b) const
   {
-    for (const PreconditionMultigrid &field : fields)
-      field.vmult(x, b);
+    if (sweep == nullptr)
+      fields[0].vmult(x, b);
+    else
+      sweep->vmult(x, b, [this](int field, double *of_x, const double *of_b) { fields[field].vmult(of_x, of_b); });
   }
 } // namespace leopard

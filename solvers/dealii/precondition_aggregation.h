@@ -2,10 +2,12 @@
 #pragma once
 
 #include "../multigrid/aggregation.h"
+#include "field_sweep.h"
 #include "own_rows_preconditioner.h"
 #include "precondition_multigrid.h"
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,9 +25,11 @@ namespace leopard
    * SolverCG needs is_symmetric_map(), SolverGMRES is_fixed_linear_map(), which the smoother of the default, chebyshev,
    * provides.
    *
-   * Of several interleaved fields each has levels of its own, of its diagonal block, which is kept definite. A Trilinos
-   * matrix may be distributed: its levels are those of all ranks, each of which has its own part of them, and
-   * iterations hardly grow with the number of ranks. Then vmult() is collective, and levels are made on the host.
+   * Of several interleaved fields each has levels of its own, of its diagonal block, which is kept definite, and one
+   * comes after the other, with what couples it to those before it (FieldSweep): three cycles instead of two for two
+   * fields of a symmetric A, so that the map is symmetric. A Trilinos matrix may be distributed: its levels are those
+   * of all ranks, each of which has its own part of them, and iterations hardly grow with the number of ranks. Then
+   * vmult() is collective, and levels are made on the host.
    *
    * Of systems such as elasticity, one field, aggregation.block_unknowns and near_null_space say more: a rank gives the
    * entries of the vectors in its own rows, in their order, of which those of a node follow one another.
@@ -83,11 +87,12 @@ namespace leopard
     MemorySpace memory_space() const override;
     void        apply_there(double *x, const double *b) const override;
 
-    AdditionalData                     data; ///< of the levels that are there
-    std::vector<PreconditionMultigrid> fields;
-    std::size_t                        n_rows         = 0;
-    double                             complexity     = 0.;
-    bool                               made_of_system = false; ///< of nodes with several unknowns, or a near null space
-    bool                               on_ranks       = false; ///< several
+    AdditionalData                      data; ///< of the levels that are there
+    std::vector<PreconditionMultigrid>  fields;
+    std::unique_ptr<FieldSweep<double>> sweep; ///< over several fields
+    std::size_t                         n_rows         = 0;
+    double                              complexity     = 0.;
+    bool                                made_of_system = false; ///< of nodes with several unknowns, or a near null space
+    bool                                on_ranks       = false; ///< several
   };
 } // namespace leopard

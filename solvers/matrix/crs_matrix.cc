@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "sparse_product.h"
 
 #include <algorithm>
 #include <cmath>
@@ -133,25 +134,7 @@ namespace leopard
   template <typename Number>
   CrsMatrix<Number> transpose(const CrsMatrix<Number> &A)
   {
-    CrsMatrix<Number> result;
-    result.n_rows    = A.n_columns;
-    result.n_columns = A.n_rows;
-    result.row_offsets.assign(static_cast<std::size_t>(A.n_columns) + 1, 0);
-    result.columns.resize(A.columns.size());
-    result.values.resize(A.values.size());
-    for (const int j : A.columns)
-      ++result.row_offsets[j + 1];
-    for (int j = 0; j < A.n_columns; ++j)
-      result.row_offsets[j + 1] += result.row_offsets[j];
-    std::vector<int> next(result.row_offsets.begin(), result.row_offsets.end() - 1);
-    for (int i = 0; i < A.n_rows; ++i)
-      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-        {
-          const int q       = next[A.columns[p]]++;
-          result.columns[q] = i;
-          result.values[q]  = A.values[p];
-        }
-    return result;
+    return transpose(A, 1);
   }
 
   template <typename Number>

@@ -3,10 +3,13 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../base/thread_pool.h"
 #include "../base/usable_resources.h"
 #include "../base/words.h"
+#include "substitution.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -18,25 +21,59 @@ namespace leopard
   {
     constexpr double first_shift = 1e-3, largest_shift = 1e3;
 
-    /** Row after row; the row at work is spread out by `position`, one number a column, -1 before and after. */
-    template <typename Number>
-    void eliminate(const FactorPattern &pattern, std::vector<Number> &values, std::vector<int> &position)
+    constexpr long rows_of_part = 4096, rows_of_norm = 1 << 14;
+
+    /** That eliminate by levels: rows of a level lie apart in memory, which costs time; an estimate, not measured. */
+    constexpr int fewest_threads = 4;
+
+    /** The first entry from `begin` on whose column is not below this one; it is mostly near. */
+    inline int first_from(const int *columns, int begin, int end, int column)
     {
-      for (int i = 0; i < pattern.n_rows(); ++i)
+      int step = 1;
+      while (begin + step <= end && columns[begin + step - 1] < column)
         {
-          for (int p = pattern.offsets[i]; p < pattern.offsets[i + 1]; ++p)
-            position[pattern.columns[p]] = p;
-          for (int p = pattern.offsets[i]; p < pattern.diagonal[i]; ++p)
-            {
-              const int k = pattern.columns[p];
-              values[p] /= values[pattern.diagonal[k]];
-              for (int q = pattern.diagonal[k] + 1; q < pattern.offsets[k + 1]; ++q)
-                if (const int target = position[pattern.columns[q]]; target >= 0)
-                  values[target] -= values[p] * values[q];
-            }
-          for (int p = pattern.offsets[i]; p < pattern.offsets[i + 1]; ++p)
-            position[pattern.columns[p]] = -1;
+          begin += step;
+          step *= 2;
         }
+      return static_cast<int>(std::lower_bound(columns + begin, columns + std::min(begin + step, end), column) - columns);
+    }
+
+    /** Takes the rows above, which are done, out of row i. */
+    template <typename Number>
+    void eliminate_row(const FactorPattern &pattern, std::vector<Number> &values, int i)
+    {
+      const int *columns = pattern.columns.data();
+      const int  end     = pattern.offsets[i + 1];
+      for (int p = pattern.offsets[i]; p < pattern.diagonal[i]; ++p)
+        {
+          const int k = columns[p];
+          values[p] /= values[pattern.diagonal[k]];
+          for (int q = pattern.diagonal[k] + 1, target = p + 1; q < pattern.offsets[k + 1]; ++q)
+            {
+              target = first_from(columns, target, end, columns[q]);
+              if (target == end)
+                break;
+              if (columns[target] == columns[q])
+                values[target] -= values[p] * values[q];
+            }
+        }
+    }
+
+    /** The first of n rows for which is_refused(i) holds; -1: none. */
+    template <typename Refused>
+    int first_row(ThreadPool &pool, int n, const Refused &is_refused)
+    {
+      std::atomic<int> first{n};
+      parallel_for(pool, n, rows_of_part, [&](long begin, long end) {
+        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+          if (is_refused(i))
+            {
+              for (int before = first.load(); i < before && !first.compare_exchange_weak(before, i);)
+                ;
+              return;
+            }
+      });
+      return first < n ? first.load() : -1;
     }
   } // namespace
 
@@ -54,6 +91,9 @@ namespace leopard
     if (!(max_bytes >= 0.))
       throw InvalidInput("incomplete factors: max_bytes is " + short_text(max_bytes) +
                          "\n  expected: a number >= 0, where 0 stands for half of the memory");
+    if (n_threads < 0 || n_threads > 4096)
+      throw InvalidInput("incomplete factors: n_threads is " + std::to_string(n_threads) +
+                         "\n  expected: 0 to 4096, where 0 stands for all of the machine's");
     if (!(largest_growth >= 1.))
       throw InvalidInput("incomplete factors: largest_growth is " + short_text(largest_growth) + "\n  expected: a number >= 1");
   }
@@ -167,44 +207,72 @@ namespace leopard
   {
     option.validate();
     A.validate();
+    pool = shared_thread_pool(A.n_rows < 2 * rows_of_part ? 1 : option.n_threads);
     make_pattern(A);
     if (option.kind == FactorKind::ic)
       find_mirrors();
-    if (factorization == nullptr)
-      factorization = [position =
-                         std::vector<int>(A.n_rows, -1)](const FactorPattern &of, const std::vector<Number> &from, std::vector<Number> &to) mutable {
-        std::copy(from.begin(), from.end(), to.begin());
-        eliminate(of, to, position);
-      };
+    make_levels();
     factorize(A.values.data());
   }
+
+  template <typename Number>
+  IncompleteFactors<Number>::IncompleteFactors(IncompleteFactors &&) noexcept = default;
+  template <typename Number>
+  IncompleteFactors<Number>::~IncompleteFactors() = default;
 
   template <typename Number>
   void IncompleteFactors<Number>::make_pattern(const CrsMatrix<Number> &A)
   {
     pattern.kind = option.kind;
     pattern.diagonal.resize(A.n_rows);
-    std::vector<std::pair<int, int>> row; // column and entry of A
+    pattern.offsets.resize(A.n_rows + 1l);
+    parallel_for(*pool, A.n_rows, rows_of_part, [&](long begin, long end) {
+      for (long i = begin; i < end; ++i)
+        pattern.offsets[i + 1] = static_cast<int>(std::count_if(
+          A.columns.begin() + A.row_offsets[i], A.columns.begin() + A.row_offsets[i + 1], [&](int column) { return column < A.n_rows; }));
+    });
     for (int i = 0; i < A.n_rows; ++i)
-      {
-        row.clear();
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          if (A.columns[p] < A.n_rows)
-            row.emplace_back(A.columns[p], p);
-        std::sort(row.begin(), row.end());
-        for (const auto &[column, entry] : row)
-          {
-            if (column == i)
-              pattern.diagonal[i] = n_entries();
-            pattern.columns.push_back(column);
-            pattern.source.push_back(entry);
-          }
-        pattern.offsets.push_back(n_entries());
-      }
+      pattern.offsets[i + 1] += pattern.offsets[i];
+    pattern.columns.resize(pattern.offsets.back());
+    pattern.source.resize(pattern.offsets.back());
+    parallel_for(*pool, A.n_rows, rows_of_part, [&](long begin, long end) {
+      std::vector<std::pair<int, int>> row; // column and entry of A
+      for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+        {
+          row.clear();
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (A.columns[p] < A.n_rows)
+              row.emplace_back(A.columns[p], p);
+          std::sort(row.begin(), row.end());
+          int q = pattern.offsets[i];
+          for (const auto &[column, entry] : row)
+            {
+              if (column == i)
+                pattern.diagonal[i] = q;
+              pattern.columns[q]  = column;
+              pattern.source[q++] = entry;
+            }
+        }
+    });
     if (option.fill_level > 0)
       add_fill();
     of_A.resize(n_entries());
     values.resize(n_entries());
+  }
+
+  template <typename Number>
+  TriangularRows IncompleteFactors<Number>::rows_of(bool upper) const
+  {
+    if (upper)
+      return {pattern.n_rows(), pattern.diagonal.data(), pattern.offsets.data() + 1, pattern.columns.data(), pattern.diagonal.data(), true};
+    return {pattern.n_rows(), pattern.offsets.data(), pattern.diagonal.data(), pattern.columns.data(), nullptr, false};
+  }
+
+  template <typename Number>
+  void IncompleteFactors<Number>::make_levels()
+  {
+    lower_levels = std::make_shared<RowLevels>(rows_of(false), option.n_threads);
+    upper_levels = std::make_shared<RowLevels>(rows_of(true), option.n_threads);
   }
 
   template <typename Number>
@@ -248,62 +316,86 @@ namespace leopard
   }
 
   template <typename Number>
-  void IncompleteFactors<Number>::check_symmetry() const
+  std::string IncompleteFactors<Number>::asymmetry(int i) const
   {
     const double allowed  = std::is_same_v<Number, double> ? 1e-10 : 1e-4;
-    const auto   diagonal = [&](int i) { return static_cast<double>(of_A[pattern.diagonal[i]]); };
-    for (int i = 0; i < pattern.n_rows(); ++i)
+    const auto   diagonal = [&](int row) { return static_cast<double>(of_A[pattern.diagonal[row]]); };
+    if (!(diagonal(i) > 0.))
+      return "the diagonal entry of row " + std::to_string(i) + " is " + short_text(diagonal(i)) +
+             " (the first row is 0)\n  expected: positive ones; ILU takes others";
+    for (int p = pattern.offsets[i]; p < pattern.diagonal[i]; ++p)
       {
-        if (!(diagonal(i) > 0.))
-          throw InvalidInput(option.name() + ": the diagonal entry of row " + std::to_string(i) + " is " + short_text(diagonal(i)) +
-                             " (the first row is 0)\n  expected: positive ones; ILU takes others");
-        for (int p = pattern.offsets[i]; p < pattern.diagonal[i]; ++p)
-          {
-            const double a = static_cast<double>(of_A[p]), b = static_cast<double>(of_A[mirror[p]]);
-            if (!(std::abs(a - b) <= allowed * std::sqrt(diagonal(i)) * std::sqrt(diagonal(pattern.columns[p]))))
-              throw InvalidInput(option.name() + ": the entry of row " + std::to_string(i) + ", column " + std::to_string(pattern.columns[p]) +
-                                 " is " + short_text(a) + " and its mirror image " + short_text(b) + " (the first row is 0)" +
-                                 "\n  expected: a symmetric matrix; ILU takes others");
-          }
+        const double a = static_cast<double>(of_A[p]), b = static_cast<double>(of_A[mirror[p]]);
+        if (!(std::abs(a - b) <= allowed * std::sqrt(diagonal(i)) * std::sqrt(diagonal(pattern.columns[p]))))
+          return "the entry of row " + std::to_string(i) + ", column " + std::to_string(pattern.columns[p]) + " is " + short_text(a) +
+                 " and its mirror image " + short_text(b) + " (the first row is 0)" + "\n  expected: a symmetric matrix; ILU takes others";
       }
+    return "";
+  }
+
+  template <typename Number>
+  void IncompleteFactors<Number>::check_symmetry() const
+  {
+    if (const int row = first_row(*pool, pattern.n_rows(), [this](int i) { return !asymmetry(i).empty(); }); row >= 0)
+      throw InvalidInput(option.name() + ": " + asymmetry(row));
   }
 
   template <typename Number>
   int IncompleteFactors<Number>::refused_pivot() const
   {
-    for (int i = 0; i < pattern.n_rows(); ++i)
-      {
-        const double quotient = static_cast<double>(values[pattern.diagonal[i]]) / static_cast<double>(of_A[pattern.diagonal[i]]);
-        bool         taken    = (option.kind == FactorKind::ic ? quotient : std::abs(quotient)) > option.smallest_pivot;
-        for (int p = pattern.offsets[i]; p < pattern.offsets[i + 1] && taken; ++p)
-          taken = std::isfinite(values[p]);
-        if (!taken)
-          return i;
-      }
-    return -1;
+    return first_row(*pool, pattern.n_rows(), [this](int i) {
+      const double quotient = static_cast<double>(values[pattern.diagonal[i]]) / static_cast<double>(of_A[pattern.diagonal[i]]);
+      bool         taken    = (option.kind == FactorKind::ic ? quotient : std::abs(quotient)) > option.smallest_pivot;
+      for (int p = pattern.offsets[i]; p < pattern.offsets[i + 1] && taken; ++p)
+        taken = std::isfinite(values[p]);
+      return !taken;
+    });
+  }
+
+  template <typename Number>
+  void IncompleteFactors<Number>::put(const Number *new_values, double shifted_by)
+  {
+    alpha = shifted_by;
+    parallel_for(*pool, pattern.n_rows(), rows_of_part, [&](long begin, long end) {
+      for (long i = begin; i < end; ++i)
+        {
+          for (int p = pattern.offsets[i]; p < pattern.offsets[i + 1]; ++p)
+            of_A[p] = pattern.source[p] < 0 ? Number(0) : new_values[pattern.source[p]];
+          of_A[pattern.diagonal[i]] *= static_cast<Number>(1. + alpha);
+        }
+    });
+  }
+
+  template <typename Number>
+  void IncompleteFactors<Number>::eliminate()
+  {
+    parallel_for(*pool, pattern.n_rows(), rows_of_part, [&](long begin, long end) {
+      std::copy(of_A.begin() + pattern.offsets[begin], of_A.begin() + pattern.offsets[end], values.begin() + pattern.offsets[begin]);
+    });
+    if (lower_levels->n_threads() >= fewest_threads)
+      lower_levels->for_rows([&](int /*place*/, int i) { eliminate_row(pattern, values, i); });
+    else
+      for (int i = 0; i < pattern.n_rows(); ++i)
+        eliminate_row(pattern, values, i);
   }
 
   template <typename Number>
   void IncompleteFactors<Number>::factorize(const Number *new_values)
   {
-    const auto put = [&](double shifted_by) {
-      alpha = shifted_by;
-      for (std::size_t p = 0; p < of_A.size(); ++p)
-        of_A[p] = pattern.source[p] < 0 ? Number(0) : new_values[pattern.source[p]];
-      for (const int p : pattern.diagonal)
-        of_A[p] *= static_cast<Number>(1. + alpha);
-    };
-    put(0.);
+    put(new_values, 0.);
     if (option.kind == FactorKind::ic)
       check_symmetry();
-    for (;; put(std::max(first_shift, 2. * alpha)))
+    for (;; put(new_values, std::max(first_shift, 2. * alpha)))
       {
-        factorization(pattern, of_A, values);
+        if (factorization)
+          factorization(pattern, of_A, values);
+        else
+          eliminate();
         const int row = refused_pivot();
         if (row < 0)
           make_symmetric();
         if (row < 0 && (!option.shift || reached(growth(), option.largest_growth)))
-          return;
+          break;
         if (option.shift && 2. * alpha <= largest_shift)
           continue;
         throw InvalidInput(option.name() + ": " +
@@ -314,14 +406,49 @@ namespace leopard
                            "\n  expected: a matrix whose incomplete factors exist, such as an M-matrix; choose another " +
                            (option.shift ? "preconditioner: adding to the diagonal does not help" : "smoother"));
       }
+    if (!option.shift) // otherwise growth() has done so
+      make_solves();
+  }
+
+  template <typename Number>
+  void IncompleteFactors<Number>::make_solves()
+  {
+    if (forward && backward)
+      {
+        forward->update_values(values.data());
+        backward->update_values(values.data());
+        return;
+      }
+    forward  = std::make_unique<Substitution<Number>>(rows_of(false), values.data(), lower_levels);
+    backward = std::make_unique<Substitution<Number>>(rows_of(true), values.data(), upper_levels);
   }
 
   template <typename Number>
   void IncompleteFactors<Number>::make_symmetric()
   {
-    for (int i = 0; i < pattern.n_rows() && !mirror.empty(); ++i)
-      for (int p = pattern.offsets[i]; p < pattern.diagonal[i]; ++p)
-        values[p] = values[mirror[p]] / values[pattern.diagonal[pattern.columns[p]]];
+    if (mirror.empty())
+      return;
+    parallel_for(*pool, pattern.n_rows(), rows_of_part, [&](long begin, long end) {
+      for (long i = begin; i < end; ++i)
+        for (int p = pattern.offsets[i]; p < pattern.diagonal[i]; ++p)
+          values[p] = values[mirror[p]] / values[pattern.diagonal[pattern.columns[p]]];
+    });
+  }
+
+  template <typename Number>
+  double IncompleteFactors<Number>::norm(const std::vector<Number> &of)
+  {
+    const long n = static_cast<long>(of.size());
+    norms.assign((n + rows_of_norm - 1) / rows_of_norm, SafeNorm());
+    parallel_for(*pool, static_cast<long>(norms.size()), 1, [&](long begin, long end) {
+      for (long piece = begin; piece < end; ++piece)
+        for (long i = piece * rows_of_norm; i < std::min(n, (piece + 1) * rows_of_norm); ++i)
+          norms[piece].add(static_cast<double>(of[i]));
+    });
+    SafeNorm result;
+    for (const SafeNorm &of_piece : norms)
+      result.add(of_piece);
+    return result.value();
   }
 
   template <typename Number>
@@ -332,26 +459,25 @@ namespace leopard
     std::mt19937_64 random(1);
     for (Number &value : v)
       value = random() % 2 == 0 ? Number(1) : Number(-1);
-    const auto norm = [](const std::vector<Number> &of) {
-      SafeNorm result;
-      for (const Number value : of)
-        result.add(static_cast<double>(value));
-      return result.value();
-    };
     double factor = 1.;
+    make_solves();
     for (int step = 0; step < 4 && factor > 0.; ++step)
       {
-        for (int i = 0; i < pattern.n_rows(); ++i)
-          {
-            w[i] = 0;
-            for (int p = pattern.offsets[i]; p < pattern.offsets[i + 1]; ++p)
-              w[i] += of_A[p] * v[pattern.columns[p]];
-          }
+        parallel_for(*pool, pattern.n_rows(), rows_of_part, [&](long begin, long end) {
+          for (long i = begin; i < end; ++i)
+            {
+              w[i] = 0;
+              for (int p = pattern.offsets[i]; p < pattern.offsets[i + 1]; ++p)
+                w[i] += of_A[p] * v[pattern.columns[p]];
+            }
+        });
         solve(w.data());
         const double before = norm(v), after = norm(w);
         factor = after / before;
-        for (int i = 0; i < pattern.n_rows(); ++i)
-          v[i] = static_cast<Number>(static_cast<double>(w[i]) / after);
+        parallel_for(*pool, pattern.n_rows(), rows_of_part, [&](long begin, long end) {
+          for (long i = begin; i < end; ++i)
+            v[i] = static_cast<Number>(static_cast<double>(w[i]) / after);
+        });
       }
     return pattern.n_rows() > 0 ? factor : 0.;
   }
@@ -359,16 +485,14 @@ namespace leopard
   template <typename Number>
   void IncompleteFactors<Number>::solve(Number *v) const
   {
-    const int n = pattern.n_rows();
-    for (int i = 0; i < n; ++i)
-      for (int p = pattern.offsets[i]; p < pattern.diagonal[i]; ++p)
-        v[i] -= values[p] * v[pattern.columns[p]];
-    for (int i = n - 1; i >= 0; --i)
-      {
-        for (int p = pattern.diagonal[i] + 1; p < pattern.offsets[i + 1]; ++p)
-          v[i] -= values[p] * v[pattern.columns[p]];
-        v[i] /= values[pattern.diagonal[i]];
-      }
+    forward->solve(v, v);
+    backward->solve(v, v);
+  }
+
+  template <typename Number>
+  std::pair<std::unique_ptr<Substitution<Number>>, std::unique_ptr<Substitution<Number>>> IncompleteFactors<Number>::take_solves()
+  {
+    return {std::move(forward), std::move(backward)};
   }
 
   template <typename Number>

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/norms.h"
 #include "crs_matrix.h"
 
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace leopard
 {
+  class RowLevels;
+  class ThreadPool;
+  struct TriangularRows;
+  template <typename Number>
+  class Substitution;
+
   /** Which incomplete factors. */
   enum class FactorKind
   {
@@ -40,6 +49,8 @@ namespace leopard
     double max_bytes = 0.;
     /** Told their entries and bytes_of_factors() when the fill is known, before values are computed. */
     std::function<void(double n_entries, double bytes)> report_fill = {};
+    /** Of the host; 0: as many as this process may use. The factors, and what solve() does, do not depend on it. */
+    int n_threads = 0;
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
@@ -84,9 +95,9 @@ namespace leopard
   }
 
   /**
-   * Incomplete factors ILU(p) or IC(p) of a matrix, on the host, in sequence: L and U have the entries of A and fill up
-   * to level p, and (L U)_ij = a_ij for these, 0 for fill. Exact for tridiagonal matrices. Rows are eliminated in the
-   * order of their numbers.
+   * Incomplete factors ILU(p) or IC(p) of a matrix, on the host: L and U have the entries of A and fill up to level p,
+   * and (L U)_ij = a_ij for these, 0 for fill. Exact for tridiagonal matrices. They are those of rows that are
+   * eliminated in the order of their numbers; threads share the rows of a level where that pays (RowLevels).
    *
    * They exist for M-matrices; of other positive definite ones a pivot may be negative, or all are positive and the
    * factors nearly singular. Then (FactorOptions::shift) a multiple of the diagonal is added, which shift() and
@@ -111,6 +122,8 @@ namespace leopard
      * refused, or is not finite, without a shift and where no shift helps, naming the row.
      */
     explicit IncompleteFactors(const CrsMatrix<Number> &A, const FactorOptions &options = {}, Factorization factorization = nullptr);
+    IncompleteFactors(IncompleteFactors &&) noexcept;
+    ~IncompleteFactors();
 
     /**
      * Factorizes anew, in the order of the CrsMatrix's values. With elimination it allocates nothing. @throws
@@ -121,10 +134,17 @@ namespace leopard
     /** v <- (L U)^-1 v, exact. @param v n_rows values, host memory. */
     void solve(Number *v) const;
 
+    /**
+     * What solve() does with L and with U, for who wants it to stay as it is while other values are factorized, or does
+     * not need it: here it is gone, with its memory, until factorize() makes it anew.
+     */
+    std::pair<std::unique_ptr<Substitution<Number>>, std::unique_ptr<Substitution<Number>>> take_solves();
+
     CrsMatrix<Number> lower() const; ///< L; of ilu with its ones
     CrsMatrix<Number> upper() const; ///< U; of ic L^T
 
     const FactorOptions &options() const { return option; }
+    int                  n_rows() const { return pattern.n_rows(); }
     /** alpha, where A + alpha diag(A) was factorized (dimensionless); mostly 0. */
     double shift() const { return alpha; }
     /** Entries of L and U together, the diagonal once. */
@@ -139,12 +159,20 @@ namespace leopard
 
   private:
     void   make_pattern(const CrsMatrix<Number> &A);
+    void   make_levels();
     void   add_fill();
     void   find_mirrors();
     void   check_symmetry() const;
+    void   put(const Number *new_values, double shifted_by);
+    void   eliminate();
     int    refused_pivot() const;
     void   make_symmetric();
     double growth();
+    double norm(const std::vector<Number> &of);
+    void   make_solves();
+
+    std::string    asymmetry(int row) const;
+    TriangularRows rows_of(bool upper) const;
 
     FactorOptions       option;
     Factorization       factorization;
@@ -153,5 +181,10 @@ namespace leopard
     std::vector<Number> of_A, values; ///< A (shifted) and L, U, both in the order of the pattern
     std::vector<Number> v, w;         ///< growth(): vectors
     double              alpha = 0.;
+
+    std::shared_ptr<ThreadPool>           pool;
+    std::vector<SafeNorm>                 norms; ///< of pieces of a vector, which do not depend on threads
+    std::shared_ptr<const RowLevels>      lower_levels, upper_levels;
+    std::unique_ptr<Substitution<Number>> forward, backward; ///< L^-1, U^-1
   };
 } // namespace leopard

@@ -12,4 +12,8 @@ namespace leopard
    */
   template <typename Number>
   CrsMatrix<Number> product(const CrsMatrix<Number> &A, const CrsMatrix<Number> &B, int n_threads = 1);
+
+  /** A^T, as transpose(A) of crs_matrix.h, by several threads. @param n_threads 0: as many as this process may use. */
+  template <typename Number>
+  CrsMatrix<Number> transpose(const CrsMatrix<Number> &A, int n_threads);
 } // namespace leopard

@@ -519,7 +519,7 @@ namespace leopard
         check_complexity(fine.prolongation.n_entries(), n_finest, options.most_complexity);
         const CrsMatrix<double> AP = product(fine.matrix, fine.prolongation, options.n_threads);
         check_complexity(AP.n_entries(), n_finest, options.most_complexity);
-        coarse.matrix = product(transpose(fine.prolongation), AP, options.n_threads);
+        coarse.matrix = product(transpose(fine.prolongation, options.n_threads), AP, options.n_threads);
         space         = std::move(tentative.coarse);
         n_entries += coarse.matrix.n_entries();
         check_complexity(n_entries, n_finest, options.most_complexity);

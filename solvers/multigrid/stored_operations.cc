@@ -5,6 +5,7 @@
 #include "../block_async/block_async.h"
 #include "../device/device.h"
 #include "../matrix/blocks.h"
+#include "../matrix/sparse_product.h"
 #include "coarse_solvers.h"
 #include "row_of_level.h"
 
@@ -264,7 +265,8 @@ namespace leopard
     auto                  transfers = std::async(when, [&] {
       const std::vector<int> &coarse_order = levels[level - 1].old_row;
       CrsMatrix<double>       P            = permute(from.prolongation, l.old_row, coarse_order, options.n_threads);
-      CrsMatrix<double> R = from.restriction.n_columns == 0 ? transpose(P) : permute(from.restriction, coarse_order, l.old_row, options.n_threads);
+      CrsMatrix<double>       R =
+        from.restriction.n_columns == 0 ? transpose(P, options.n_threads) : permute(from.restriction, coarse_order, l.old_row, options.n_threads);
       return std::pair(rounded_to<Number>(std::move(P)), rounded_to<Number>(std::move(R)));
     });
     const SmootherOptions smoother  = smoother_options(from.matrix, from.dim, order.block_offsets, options, level);

@@ -2,6 +2,7 @@
 #include "ilu0.h"
 
 #include "../base/errors.h"
+#include "../base/thread_pool.h"
 #include "../base/words.h"
 #include "../matrix/incomplete_factors.h"
 #include "host_relaxation.h"
@@ -16,11 +17,12 @@ namespace leopard
     class HostIlu0 : public HostRelaxation<Number>
     {
     public:
-      HostIlu0(const CrsMatrix<Number> &A_, double omega_)
+      HostIlu0(const CrsMatrix<Number> &A_, double omega_, int n_threads)
         : HostRelaxation<Number>(A_)
         , omega(static_cast<Number>(omega_))
-        , factors(A, {FactorKind::ilu, 0, 0., false})
+        , factors(A, options(n_threads))
         , correction(A.n_rows)
+        , pool(shared_thread_pool(A.n_rows < 2 * rows_of_part ? 1 : n_threads))
       {
       }
 
@@ -31,11 +33,15 @@ namespace leopard
       {
         for (int n = 0; n < n_iterations; ++n)
           {
-            for (int i = 0; i < A.n_rows; ++i)
-              correction[i] = residual_of_row(i, x, b);
+            parallel_for(*pool, A.n_rows, rows_of_part, [&](long begin, long end) {
+              for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+                correction[i] = residual_of_row(i, x, b);
+            });
             factors.solve(correction.data());
-            for (int i = 0; i < A.n_rows; ++i)
-              x[i] += omega * correction[i];
+            parallel_for(*pool, A.n_rows, rows_of_part, [&](long begin, long end) {
+              for (long i = begin; i < end; ++i)
+                x[i] += omega * correction[i];
+            });
           }
       }
 
@@ -49,21 +55,33 @@ namespace leopard
       using HostRelaxation<Number>::A;
       using HostRelaxation<Number>::residual_of_row;
 
-      const Number              omega;
-      IncompleteFactors<Number> factors;
-      std::vector<Number>       correction;
+      static constexpr long rows_of_part = 4096;
+
+      static FactorOptions options(int n_threads)
+      {
+        FactorOptions result;
+        result.smallest_pivot = 0.;
+        result.shift          = false;
+        result.n_threads      = n_threads;
+        return result;
+      }
+
+      const Number                      omega;
+      IncompleteFactors<Number>         factors;
+      std::vector<Number>               correction;
+      const std::shared_ptr<ThreadPool> pool;
     };
   } // namespace
 
   template <typename Number>
-  std::unique_ptr<Relaxation<Number>> make_ilu0(const CrsMatrix<Number> &A, double omega)
+  std::unique_ptr<Relaxation<Number>> make_ilu0(const CrsMatrix<Number> &A, double omega, int n_threads)
   {
     if (!(omega > 0. && omega < 2.))
       throw InvalidInput("ILU(0): omega is " + short_text(omega) + "\n  expected: a number between 0 and 2");
-    return std::make_unique<HostIlu0<Number>>(A, omega);
+    return std::make_unique<HostIlu0<Number>>(A, omega, n_threads);
   }
 
-#define INSTANTIATE(Number) template std::unique_ptr<Relaxation<Number>> make_ilu0(const CrsMatrix<Number> &A, double omega);
+#define INSTANTIATE(Number) template std::unique_ptr<Relaxation<Number>> make_ilu0(const CrsMatrix<Number> &A, double omega, int n_threads);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

@@ -55,8 +55,7 @@ namespace leopard
     if (n_sweeps < 1 || n_sweeps > 100000)
       throw InvalidInput("incomplete factors: n_sweeps is " + std::to_string(n_sweeps) + "\n  expected: 1 to 100000");
     if (n_threads < 0 || n_threads > 4096)
-      throw InvalidInput("incomplete factors: n_threads is " + std::to_string(n_threads) +
-                         "\n  expected: 0 to 4096, " + meaning_of_no_threads);
+      throw InvalidInput("incomplete factors: n_threads is " + std::to_string(n_threads) + "\n  expected: 0 to 4096, " + meaning_of_no_threads);
   }
 
   ColumnsOfPattern::ColumnsOfPattern(const FactorPattern &pattern)

@@ -15,8 +15,8 @@ namespace leopard
     FactorOptions factors = {}; ///< ILU or IC, their level of fill, and what is done about pivots
     int n_sweeps = 0; ///< fixed-point sweeps that find the factors, on the backend of the solves (factor_sweeps()); 0: elimination, on the host
     /**
-     * Of both factors: exact or not, backend, threads, blocks, overlap, schedule. Sweeps are synchronous where this
-     * schedule is.
+     * Of both factors: exact or not, backend, threads (also of the elimination), blocks, overlap, schedule. Sweeps are
+     * synchronous where this schedule is.
      */
     TriangularOptions solves = {};
 

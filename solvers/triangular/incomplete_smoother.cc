@@ -154,6 +154,11 @@ namespace leopard
       async.storage = Storage::double_precision; // which takes new values
       return result;
     }
+
+    int host_threads(const MethodOptions &options)
+    {
+      return options.backend == Backend::reference ? 1 : options.block_async != nullptr ? options.block_async->n_threads : 0;
+    }
   } // namespace
 
   template <typename Number>
@@ -175,7 +180,7 @@ namespace leopard
                                      .make         = [](const auto &A, const MethodOptions &options) {
                                        return options.backend == Backend::cuda
                                                         ? make_incomplete_smoother(A, options.omega, smoothing_options(options))
-                                                        : make_ilu0(A, options.omega);
+                                                        : make_ilu0(A, options.omega, host_threads(options));
                                      }};
 
 #define INSTANTIATE(Number) \

@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "../device/device_array.h"
 #include "../matrix/block_crs.h"
+#include "../matrix/substitution.h"
 #include "../relaxation/diagonal.h"
 #include "triangular_engine.h"
 
@@ -28,47 +29,39 @@ namespace leopard
                                " (the first row is 0)\n  expected: none " + (triangle == Triangle::lower ? "right" : "left") + " of the diagonal");
     }
 
-    /** Substitution in the order of the rows, or reversed. */
+    TriangularRows rows_of(const std::vector<int> &offsets, const std::vector<int> &columns, const std::vector<int> &diagonal, Triangle triangle)
+    {
+      return {static_cast<int>(diagonal.size()), offsets.data(), offsets.data() + 1, columns.data(), diagonal.data(), triangle == Triangle::upper};
+    }
+
     template <typename Number>
     class HostSubstitution : public TriangularEngine<Number>
     {
     public:
-      HostSubstitution(const CrsMatrix<Number> &T_, Triangle triangle_)
-        : T(T_)
-        , triangle(triangle_)
-        , diagonal(diagonal_entries(T_))
+      HostSubstitution(const CrsMatrix<Number> &T, Triangle triangle, int n_threads)
+        : row_offsets(T.row_offsets)
+        , diagonal(diagonal_entries(T))
+        , levels(std::make_shared<RowLevels>(rows_of(row_offsets, T.columns, diagonal, triangle), n_threads))
+        , substitution(rows_of(row_offsets, T.columns, diagonal, triangle), T.values.data(), levels)
       {
       }
 
       MemorySpace memory_space() const override { return MemorySpace::host; }
       bool        is_fixed_linear_map() const override { return true; }
-      std::string description() const override { return "exact, in sequence"; }
+      std::string description() const override { return "exact, " + levels->description(); }
 
-      void solve(Number *x, const Number *b) override
-      {
-        for (int n = 0; n < T.n_rows; ++n)
-          {
-            const int i   = triangle == Triangle::lower ? n : T.n_rows - 1 - n;
-            Number    sum = b[i];
-            for (int p = T.row_offsets[i]; p < T.row_offsets[i + 1]; ++p)
-              if (p != diagonal[i])
-                sum -= T.values[p] * x[T.columns[p]];
-            x[i] = sum / T.values[diagonal[i]];
-          }
-      }
+      void solve(Number *x, const Number *b) override { substitution.solve(x, b); }
 
       void update_values(const Number *values) override
       {
-        for (int i = 0; i < T.n_rows; ++i)
-          for (int p = T.row_offsets[i]; p < T.row_offsets[i + 1]; ++p)
-            check_new_value(i, static_cast<double>(values[p]), p == diagonal[i]);
-        std::copy_n(values, T.values.size(), T.values.begin());
+        check_new_values(row_offsets, diagonal, values);
+        substitution.update_values(values);
       }
 
     private:
-      CrsMatrix<Number>      T;
-      const Triangle         triangle;
-      const std::vector<int> diagonal;
+      const std::vector<int>                 row_offsets, diagonal;
+      const std::shared_ptr<const RowLevels> levels;
+      Substitution<Number>                   substitution;
     };
 
     BlockAsyncOptions mirrored(BlockAsyncOptions options)
@@ -161,7 +154,8 @@ namespace leopard
     else if (options.block_async.backend == Backend::cuda)
       engine = make_cuda_triangular(T, triangle);
     else
-      engine = std::make_unique<HostSubstitution<Number>>(T, triangle);
+      engine = std::make_unique<HostSubstitution<Number>>(
+        T, triangle, options.block_async.backend == Backend::reference ? 1 : options.block_async.n_threads);
   }
 
   template <typename Number>

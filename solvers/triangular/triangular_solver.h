@@ -18,7 +18,7 @@ namespace leopard
   /** How a triangular system is solved. */
   enum class TriangularSolve
   {
-    exact,       ///< by substitution: on the host in sequence, on the GPU by cuSPARSE (SpSV)
+    exact,       ///< by substitution: on the host by levels of rows or in sequence (RowLevels), on the GPU by cuSPARSE (SpSV)
     asynchronous ///< some iterations of block-asynchronous iteration
   };
 
@@ -68,7 +68,7 @@ namespace leopard
     bool is_fixed_linear_map() const;
     /** Whether a solver of T^T with the same options does the transposed linear map. */
     bool has_transposed_map() const;
-    /** "exact, in sequence", "3 iterations of async-(2), 47 blocks ...". */
+    /** "exact, in sequence", "exact, in 298 levels by 2 threads", "3 iterations of async-(2), 47 blocks ...". */
     std::string description() const;
 
     /**

@@ -189,6 +189,14 @@ class ExactSolutions(Program):
         self.assertEqual(derived["newton_steps"], given["newton_steps"])
         self.assertAlmostEqual(derived["u"]["maximum"], given["u"]["maximum"], delta=1e-9)
 
+    # fails if one difference quotient is taken at its word: at a kink, or of a wave shorter than its step
+    def test_derivatives_of_f_with_kinks_and_short_waves(self):
+        text = "set Problem = reaction-diffusion\nsubsection Reaction-diffusion\n set Reaction = expression\n set f = {}\n set Derivative of f = {}\nend\n"
+        right = [("max(u - 0.3, 0)", "if(u > 0.3, 1, 0)"), ("abs(u - 0.3027)", "if(u > 0.3027, 1, -1)"), ("sin(1e6*u)", "1e6*cos(1e6*u)"), ("1e8*u^3", "3e8*u^2"), ("sqrt(u)", "1/2/sqrt(u)")]
+        wrong = [("max(u - 0.3, 0)", "if(u > 0.3, 0, 1)"), ("sin(1e6*u)", "-1e6*cos(1e6*u)"), ("u^3", "2*u^2"), ("exp(u)", "-exp(u)"), ("if(u > 1, u^2, u)", "1"), ("u^2", "1/(u - u) + 2*u")]
+        self.valid([(self.write(f"right{i}.prm", text.format(*case)).name, []) for i, case in enumerate(right)])
+        self.invalid([(self.write(f"wrong{i}.prm", text.format(*case)).name, [], "'Reaction-diffusion/Derivative of f'") for i, case in enumerate(wrong)])
+
 
 class BuiltInKinetics(Program):
     def test_log_calls_them_built_in_and_fused(self):

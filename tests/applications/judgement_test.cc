@@ -91,9 +91,11 @@ namespace leopard
       parameters.preconditioner = "multigrid";
       EXPECT_EQ(advice(slow, parameters).find("multigrid"), std::string::npos);
       EXPECT_NE(advice(slow, parameters).find("'Preconditioner' = amg"), std::string::npos);
-      parameters.backend        = "cuda";
-      parameters.preconditioner = "aggregation";
-      EXPECT_NE(advice(slow, parameters).find("'Linear solver/Backend' = host, with 'Preconditioner' = amg"), std::string::npos);
+      LinearSolverParameters on_gpu = parameters;
+      on_gpu.backend                = "cuda";
+      on_gpu.preconditioner         = "aggregation";
+      on_gpu.suited                 = {"cg", "aggregation", ""};
+      EXPECT_NE(advice(slow, on_gpu).find("'Linear solver/Backend' = host, with 'Preconditioner' = amg"), std::string::npos);
       Progress rounding  = slow;
       rounding.last      = 1e-14;
       rounding.stagnated = true;
@@ -157,7 +159,11 @@ namespace leopard
       EXPECT_EQ(name(device), "cg with the preconditioner multigrid");
       SolverTask singular;
       singular.is_singular = true;
+      EXPECT_EQ(name(singular), "cg with the preconditioner aggregation");
+      singular.has_levels = true;
       EXPECT_EQ(name(singular), "cg with the preconditioner multigrid");
+      singular.is_of_file = true; // perhaps of triangles
+      EXPECT_EQ(name(singular), "cg with the preconditioner aggregation");
       SolverTask newton;
       newton.has_newton      = true;
       newton.has_even_levels = newton.has_levels = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which preconditioner a linear solver really takes; Krylov methods of several GPUs, here parts on host threads.
 #include <applications/linear_solvers/linear_solver.h>
+#include <applications/linear_solvers/residual_rounding.h>
 #include <solvers/base/errors.h>
 #include <solvers/matrix/generators.h>
 
@@ -324,7 +325,32 @@ namespace leopard
       singular.is_singular = true;
       LinearSolverParameters parameters;
       parameters.n_gpus = 2;
-      EXPECT_THROW(parameters.choose(singular), Error); // multigrid alone keeps the mean out
+      EXPECT_THROW(parameters.choose(singular), Error); // what keeps the mean out has one GPU
+    }
+
+    /** Of what solves no better than this, and of what is no number, nothing is taken for rounding. */
+    TEST(ResidualRounding, IsNothingElse)
+    {
+      const HostMatrix A = tridiagonal_matrix(50);
+      HostVector       x(A.locally_owned_range_indices(), MPI_COMM_SELF), b(x);
+      for (unsigned int i = 0; i < x.size(); ++i)
+        x(i) = 1. + 0.1 * i;
+      A.vmult(b, x);
+      const ResidualRounding found = rounding_of_residual(A, x, b);
+      EXPECT_TRUE(found.is_rounding()) << found.residual << " " << found.rounding;
+      EXPECT_LT(found.of_each_row, 1e-15);
+      EXPECT_GT(found.rounding, 1e-17 * b.l2_norm());
+      HostVector other(x);
+      other(20) *= 1. + 1e-13;
+      EXPECT_FALSE(rounding_of_residual(A, other, b).is_rounding());
+      for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e308})
+        {
+          other(20) = value;
+          EXPECT_FALSE(rounding_of_residual(A, other, b).is_rounding()) << value;
+          HostVector c(b);
+          c(20) = value;
+          EXPECT_FALSE(rounding_of_residual(A, x, c).is_rounding()) << value;
+        }
     }
   } // namespace
 } // namespace leopard

@@ -67,6 +67,13 @@ class ManufacturedSolutions(Program):
             with self.subTest(entries[0]):
                 self.expect_rate("sphere", text(exact, [*entries, "Reaction u = -u", "Reaction v = -v"], "Domain = sphere\n set Radius = 1\n set Global refinements = 2"))
 
+    def test_there_is_no_rate_where_errors_are_zero(self):
+        self.leopard(self.write("zero.prm", "set Problem = laplace\nsubsection Laplace\n set Exact solution = 0\nend\nsubsection Mesh\n set Global refinements = 1\nend\n"
+                                "subsection Verification\n set Refinements = 1\nend\n"))
+        table = (self.folder / "output/zero/convergence.txt").read_text()
+        self.assertRegex(table, r"\n +1 .* 0\.00000e\+00 +- +0\.00000e\+00 +- +0\.00000e\+00 +-\n")
+        self.assertEqual([self.convergence("zero")[-1][f"{error}_rate"] for error in ("l2", "h1_seminorm", "nodal_maximum")], ["", "", ""])
+
 
 if __name__ == "__main__":
     import unittest

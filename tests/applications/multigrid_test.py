@@ -365,7 +365,7 @@ class MultigridBadInput(Program):
         mesh = ["Mesh/Domain=file", "Mesh/File=grid.msh", unrefined]
         says = ["'Linear solver/Preconditioner' is multigrid, but the coarsest level", "'Linear solver/Preconditioner' = aggregation with cg or gmres", "'Mesh/Global refinements' is 0"]
         self.invalid([(file, [stored, unrefined, "Mesh/Cells=64"], [*says, " 4225 unknowns", "direct or amg"]),
-                      (file, [stored, unrefined, "Mesh/Cells=17", "Mesh/Dimension=3"], [*says, " 5832 unknowns"]),
+                      (file, [stored, unrefined, "Mesh/Cells=17", "Dimension=3"], [*says, " 5832 unknowns"]),
                       (file, [stored, unrefined, "Mesh/Cells=32", "Discretization/Degree=2", "Discretization/Method=finite elements"], [*says, " 4225 unknowns"]),
                       (file, [stored, unrefined, "Mesh/Cells=400", "Multigrid/Coarse solver=direct"], [*says, "direct bears 100000"]),
                       (file, [*mesh, "Multigrid/Precision=double"], [*says, " 4655 unknowns"])])

@@ -51,6 +51,14 @@ class Resume(Program):
             for a, b in zip(one[:3], two[:3]):  # step, time, step size
                 self.assertAlmostEqual(a, b, delta=1e-6 * abs(a))
 
+    def test_fields_that_are_gone_are_said(self):
+        self.leopard(TINY)
+        said = self.leopard(TINY, "Time stepping/End time=4e-3", options=["--resume"])
+        self.assertNotIn("that are not there", said)
+        shutil.rmtree(self.folder / "output/tiny_turing/solution")
+        said = self.leopard(TINY, "Time stepping/End time=5e-3", options=["--resume"])
+        self.assertRegex(said, r"warning: .*solution\.pvd names (\d+) of \1 files that are not there, the first is solution/solution_0000000\.pvtu")
+
     def test_values_are_compared_and_not_text(self):
         self.leopard(TINY)
         text = re.sub(r"set Step size.*\n", "", TINY.read_text()).replace("set Step control", "set Step size = 0.001 # the same\n  set Step control")

@@ -82,5 +82,5 @@ class Tuning(Program):
         self.assertIn("not used: 'Linear solver/Local iterations', 'Linear solver/Omega' ('Linear solver/Tuning time' is given, and it is chosen by measuring)", said)
         said = self.leopard(square, "Linear solver/Tuning time=0", "Linear solver/Omega=1", "Mesh/Cells=8")
         self.assertIn("not used: 'Linear solver/Tuning time'", said)
-        error = self.leopard(square, *TUNED, "Linear solver/Tuning time=1e-9", "Mesh/Domain=box", "Mesh/Upper corner=4,1", "Mesh/Cells=15", "Discretization/Degree=3", fails=True)
+        error = self.leopard(square, *TUNED, "Linear solver/Tuning time=1e-9", "Mesh/Domain=box", "Mesh/Upper corner=4,1", "Mesh/Cells=40", "Discretization/Degree=5", fails=True)
         self.assertIn("'Linear solver/Tuning time' is 1e-09 s: tuning: none of the ", error)

@@ -148,6 +148,18 @@ namespace leopard
       EXPECT_NE(table.csv().find("2.000000"), std::string::npos);
     }
 
+    TEST(ConvergenceTable, HasNoRateWhereAnErrorIsZero)
+    {
+      ConvergenceTable table("h");
+      table.add(10, 0.5, 0., 0., 1.);
+      table.add(40, 0.25, 1., 0., 0.);
+      for (const std::string &text : {table.text(), table.csv()})
+        for (const char *word : {"inf", "nan"})
+          EXPECT_EQ(text.find(word), std::string::npos) << text;
+      EXPECT_NE(table.text().find("1.00000e+00      -  0.00000e+00      -  0.00000e+00      -\n"), std::string::npos) << table.text();
+      EXPECT_EQ(table.last_l2_rate(), 0.);
+    }
+
     TEST(ParameterFile, ContinuesLinesAndIgnoresComments)
     {
       dealii::ParameterHandler prm;

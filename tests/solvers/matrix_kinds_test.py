@@ -233,8 +233,10 @@ class Kinds(Program):
         order = list(range(n))
         numbers.shuffle(order)
         said = self.solve({(order[i], order[j]): value for (i, j), value in self.acyclic(n).items()}, n)
-        self.assertIn("automatic   gmres preconditioned by ilu: not symmetric", said)
-        self.assertNotIn("failed ", said)
+        self.assertIn("gmres preconditioned by ilu: not symmetric", said)
+        for line in said.splitlines():
+            if line.startswith("failed "):
+                self.assertIn("coarse levels fill up", line)
 
     def test_coarse_levels_that_do_not_suit_a_flow_are_given_up_soon(self):
         """Strong convection, upwind: ILU(0) takes ten iterations, after two hundred with multigrid in vain; as its smoother four."""

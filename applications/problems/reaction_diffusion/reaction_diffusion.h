@@ -15,6 +15,7 @@ namespace leopard
     std::string     name() const override { return "Reaction-diffusion"; }
     std::string     description() const override;
     bool            has_reaction() const override { return true; }
+    bool            reaction_depends_on_fields() const override;
     void            declare_parameters(dealii::ParameterHandler &prm) override;
     void            read_parameters(dealii::ParameterHandler &prm) override;
     void            reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const override;

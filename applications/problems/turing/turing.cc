@@ -538,6 +538,15 @@ namespace leopard
     return std::any_of(coefficients.begin(), coefficients.end(), [](const Coefficient &c) { return c.depends_on_time(); });
   }
 
+  std::vector<std::string> Turing::entries_with_time() const
+  {
+    std::vector<std::string> entries = Problem::entries_with_time();
+    for (const Coefficient &coefficient : coefficients)
+      if (coefficient.depends_on_time())
+        entries.push_back(coefficient.entry_name());
+    return entries;
+  }
+
   std::string Turing::complaint_at(unsigned int n_nodes, const Places &places) const
   {
     for (std::size_t i = 0; i < coefficients.size(); ++i)

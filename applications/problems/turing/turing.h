@@ -52,15 +52,18 @@ namespace leopard
     NamedExpression reaction_entry(unsigned int c) const override;
     NamedExpression noise_entry(unsigned int c) const override { return noise->expressions()[c]; }
     bool            coefficients_depend_on_time() const override;
-    std::string     complaint_at(unsigned int n_nodes, const Places &places) const override;
-    bool            reaction_depends_on_place() const override { return kinetics->depends_on_place() || !gamma.is_number(); }
-    bool            has_noise() const override { return noise != nullptr; }
-    void            noise_strength(unsigned int n_nodes, const double *u, double *strengths, const Places &places = {}) const override;
-    double          initial_value(unsigned int c, const dealii::Point<3> &x) const override;
-    double          perturbed(unsigned int c, const dealii::Point<3> &x, double value) const override;
-    bool            has_analysis() const override { return !chosen_state.empty() || kinetics->depends_on_place(); }
-    Forecast        analyze(const Domain &domain, std::string &text, nlohmann::json &report) const override;
-    unsigned int    pattern_field() const override { return kinetics->pattern_species(); }
+
+    std::vector<std::string> entries_with_time() const override;
+
+    std::string  complaint_at(unsigned int n_nodes, const Places &places) const override;
+    bool         reaction_depends_on_place() const override { return kinetics->depends_on_place() || !gamma.is_number(); }
+    bool         has_noise() const override { return noise != nullptr; }
+    void         noise_strength(unsigned int n_nodes, const double *u, double *strengths, const Places &places = {}) const override;
+    double       initial_value(unsigned int c, const dealii::Point<3> &x) const override;
+    double       perturbed(unsigned int c, const dealii::Point<3> &x, double value) const override;
+    bool         has_analysis() const override { return !chosen_state.empty() || kinetics->depends_on_place(); }
+    Forecast     analyze(const Domain &domain, std::string &text, nlohmann::json &report) const override;
+    unsigned int pattern_field() const override { return kinetics->pattern_species(); }
 
     /** The homogeneous steady state of the analysis; empty if 'Steady state' is none or there is none. */
     const std::vector<double> &steady_state() const override { return chosen_state; }
@@ -91,6 +94,7 @@ namespace leopard
     void      read_transport(dealii::ParameterHandler &prm);
     void      read_quasi_stationary(dealii::ParameterHandler &prm);
     void      read_steady_state(dealii::ParameterHandler &prm);
+    void      read_mean_initial_values(dealii::ParameterHandler &prm);
 
     /** What of a program is computed at the nodes once, and what is left of it. */
     struct AtNodes
@@ -133,6 +137,7 @@ namespace leopard
     bool                             starts_from_steady_state = false;
     std::string                      wanted_state             = "positive"; ///< the entry 'Steady state'
     std::vector<std::vector<double>> guesses;                               ///< where the search for it begins
+    std::vector<double>              mean_initial_values;                   ///< about, of |u|; empty where they are not known yet
     std::vector<std::vector<double>> steady_states;                         ///< all that were found
     std::vector<double>              chosen_state;
   };

@@ -10,16 +10,47 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <sstream>
 
 namespace leopard
 {
+  void Turing::read_mean_initial_values(dealii::ParameterHandler &prm)
+  {
+    mean_initial_values.clear();
+    if (starts_from_steady_state || pictures != nullptr || !prm.get("Initial values from").empty())
+      return;
+    constexpr unsigned int n = 8; // places a direction
+    for (const std::string &field : species)
+      {
+        const std::string entry = entry_for("Initial value", field);
+        const Expression  initial_value("Turing/" + entry, prm.get(entry), constants);
+        double            sum = 0., size = 0.;
+        unsigned int      of = 0;
+        dealii::Point<3>  x;
+        for (unsigned int i = 0; i < n * n * n; ++i)
+          {
+            const unsigned int index[] = {i % n, i / n % n, i / n / n};
+            for (unsigned int d = 0; d < box_around.size(); ++d)
+              x[d] = box_around[d].first + (index[d] + 0.5) / n * (box_around[d].second - box_around[d].first);
+            if (const double value = initial_value.value(x); std::isfinite(value)) // where it is none is said at the nodes
+              {
+                sum += value;
+                size += std::abs(value);
+                ++of;
+              }
+          }
+        mean_initial_values.push_back(of > 0 ? std::copysign(size / of, sum) : 0.);
+      }
+  }
+
   void Turing::read_steady_state(dealii::ParameterHandler &prm)
   {
     steady_states.clear();
     chosen_state.clear();
     guesses.clear();
+    read_mean_initial_values(prm);
     wanted_state = prm.get("Steady state");
     if (starts_from_steady_state && (wanted_state == "none" || kinetics->depends_on_place()))
       throw Error("'Turing/Start from steady state' is true, but " +
@@ -58,7 +89,7 @@ namespace leopard
 
   std::vector<std::vector<double>> Turing::states_at(const Places &place) const
   {
-    return find_steady_states(*kinetics, wanted_state == "positive", guesses, place);
+    return find_steady_states(*kinetics, wanted_state == "positive", guesses, place, mean_initial_values);
   }
 
   std::vector<double> Turing::choose_steady_state(const std::vector<std::vector<double>> &states, const Places *place) const
