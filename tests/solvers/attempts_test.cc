@@ -177,6 +177,12 @@ namespace leopard::command_line
         run.history_residuals[30 + i] = run.history_residuals[30] * std::pow(0.5, 0.1 * i);
       run.final_residual = run.history_residuals.back();
       EXPECT_NEAR(iterations_to_come(run, run.final_residual * std::pow(0.5, 10)), 100., 1.);
+      // residuals of CG rise while it finds a small eigenvalue, and were taken for such that do not fall
+      for (int i = 0; i <= 40; ++i)
+        run.history_residuals[i] = std::pow(0.5, i) * (i > 20 ? std::pow(4., std::min(i, 28) - 20) : 1.);
+      run.final_residual = run.history_residuals.back();
+      EXPECT_GT(run.history_residuals[30], run.history_residuals[20]);
+      EXPECT_NEAR(iterations_to_come(run, run.final_residual * std::pow(0.5, 2)), 10., 1.);
       run.history_residuals.back() = run.final_residual = 2.;
       EXPECT_FALSE(std::isfinite(iterations_to_come(run, 1e-3)));
       run.history_residuals.resize(8);

@@ -134,9 +134,6 @@ class Kinds(Program):
                 said = self.solve(entries, n, b=[value - sum(b) / n for value in b])
                 self.assertIn("automatic   " + first, said)
                 self.assertNotIn("failed ", said)
-                if shift:  # after the 30 iterations that it has at first
-                    self.assertIn("goes on     as the residual falls", said)
-                    self.assertLessEqual(int(said.split("converged after ")[1].split()[0]), 60, said)
 
     def test_scaled_columns_are_solved_in_the_units_of_the_file(self):
         """It was ended where rounding hid the scaled system, or after three corrections that had gained a digit each."""
