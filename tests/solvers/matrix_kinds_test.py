@@ -135,6 +135,22 @@ class Kinds(Program):
                 self.assertIn("automatic   " + first, said)
                 self.assertNotIn("failed ", said)
 
+    def test_an_attempt_that_is_nearly_done_goes_on(self):
+        """CG with Jacobi was ended some iterations before it was done, and coarse levels were set up."""
+        n, numbers = 4000, random.Random(1)
+        entries = {(i, i): 1e-2 for i in range(n)}
+        for i in range(n):
+            for j in [(i + 1) % n] + [numbers.randrange(n) for _ in range(4)]:
+                if i != j:
+                    weight = 10. ** numbers.uniform(-2., 2.)
+                    for k, l in ((i, j), (j, i)):
+                        entries[k, l] = entries.get((k, l), 0.) - weight
+                        entries[l, l] += weight
+        said = self.solve(entries, n)
+        self.assertIn("automatic   cg preconditioned by jacobi", said)
+        self.assertIn("goes on     as the residual falls", said)
+        self.assertNotIn("failed ", said)
+
     def test_scaled_columns_are_solved_in_the_units_of_the_file(self):
         """It was ended where rounding hid the scaled system, or after three corrections that had gained a digit each."""
         n = 40
