@@ -556,7 +556,7 @@ namespace leopard
             for (const auto q : values.quadrature_point_indices())
               {
                 const Point<spacedim> point = values.quadrature_point(q);
-                Tensor<1, spacedim>   exact_gradient; // central differences of the expression, good to 1e-9 or so
+                Tensor<1, spacedim>   exact_gradient; // central differences of the expression
                 for (unsigned int d = 0; d < spacedim; ++d)
                   {
                     const Point<spacedim> shift = step * Point<spacedim>::unit_vector(d);

@@ -275,7 +275,7 @@ namespace leopard
         form = wanted.options.sixteen_bits ? "stored matrices, rounded to 16 bits beside the diagonal" : "stored matrices";
         return false;
       }
-    if (n_ranks > 1 && wanted.form == "automatic" && share_a_gpu(parameters.gpus)) // kernels of slabs wait for one another
+    if (n_ranks > 1 && wanted.form == "automatic" && share_a_gpu(parameters.gpus))
       {
         form = "stored matrices (ranks share a GPU; a stencil where 'Multigrid/Form' is stencil)";
         return false;

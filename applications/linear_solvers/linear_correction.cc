@@ -15,16 +15,18 @@ namespace leopard
     if (A == nullptr || b == nullptr)
       return false;
     const ResidualRounding found = rounding_of_residual(*A, u, *b);
-    if (!found.is_rounding() || !reached(found.of_each_row, tolerance))
+    constexpr double       much = 1e-3, most = 0.1; // of the right-hand side
+    const double           size = goal / tolerance;
+    if (!found.is_rounding() || !reached(found.of_each_row, tolerance) || !reached(found.residual, most * size))
       return false;
-    constexpr double much  = 1e-3;
-    const bool       hides = !reached(found.residual, much * (goal / tolerance)); // what rounding leaves is seen in the solution, perhaps
-    note += format("%sthe residual, %.1e of the right-hand side, is what rounding errors leave: coefficients or cells differ so much that terms %.1e "
+    const bool hides = !reached(found.residual, much * size); // what rounding leaves is seen in the solution, perhaps
+    note += (note.empty() ? "" : "; ") +
+            format("%sthe residual, %.1e of the right-hand side, is what rounding errors leave: coefficients or cells differ so much that terms %.1e "
                    "times as large cancel in the equations; 'Linear solver/Relative tolerance' = %g cannot be reached in double precision, and each "
                    "row is solved to %.1e of its terms",
                    hides ? "warning: " : "",
-                   found.residual / (goal / tolerance),
-                   found.terms() / (goal / tolerance),
+                   found.residual / size,
+                   found.terms() / size,
                    tolerance,
                    found.of_each_row);
     return true;

@@ -175,7 +175,7 @@ namespace leopard
       "Triangular solves",
       "automatic",
       Selection("automatic|exact|async"),
-      "ilu and ic: how their factors are solved with: exact (substitution: on the host one row after the other, on a GPU cuSPARSE), or "
+      "ilu and ic: how their factors are solved with: exact (substitution: on the host, on a GPU cuSPARSE), or "
       "async, some iterations of block-asynchronous iteration, with Local iterations, Block size and Schedule of this section. automatic: exact on "
       "the host; on a GPU, where exact ones take many times as long, asynchronous ones with iterations of their own, synchronous for cg or where "
       "the Schedule is not chaotic, and exact ones as soon as a solve fails with these.");

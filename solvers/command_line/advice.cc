@@ -93,7 +93,7 @@ namespace leopard::command_line
       return std::log(run.history_residuals[from] / run.history_residuals[to]) / (run.history_iterations[to] - run.history_iterations[from]);
     };
     const double slower = std::min(pace(n / 2, n - 1), pace(3 * n / 4, n - 1));
-    return slower > 0. && goal > 0. ? std::max(0., std::log(run.final_residual / goal) / slower) : unknown;
+    return slower > 0. && goal > 0. ? larger_or_nan(std::log(run.final_residual / goal) / slower, 0.) : unknown;
   }
 
   double SlowPart::iterations_to(double goal) const

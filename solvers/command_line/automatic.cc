@@ -211,17 +211,17 @@ namespace leopard::command_line
      * On a GPU asynchronous ones, and exact ones next: these take an iteration ten times as long, but some matrices
      * (shells) may bear no others.
      */
-    std::vector<Attempt> with_triangular_solves(const std::vector<Attempt> &attempts, const Arguments &arguments)
+    std::vector<Attempt> with_triangular_solves(const std::vector<Attempt> &attempts, const Arguments &arguments, bool is_triangular)
     {
       if (arguments.triangular_solves != "automatic")
         return attempts;
-      const Backend        backend = may_use_gpu(arguments) ? Backend::cuda : Backend::host;
+      const bool           on_gpu = may_use_gpu(arguments) && !is_triangular; // whose factors are exact, and solves are to be, too
       std::vector<Attempt> result;
       for (Attempt attempt : attempts)
         {
           const bool has_factors = attempt.preconditioner == "ic" || attempt.preconditioner == "ilu";
           if (has_factors)
-            attempt.triangular = choose_triangular(backend, attempt.method == "cg");
+            attempt.triangular = choose_triangular(on_gpu ? Backend::cuda : Backend::host, attempt.method == "cg");
           result.push_back(attempt);
           if (!has_factors || !attempt.triangular->is_asynchronous())
             continue;
@@ -274,7 +274,7 @@ namespace leopard::command_line
   std::vector<Attempt> attempts_for(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments)
   {
     constexpr double     digits_of_single = 1e7;
-    std::vector<Attempt> result           = with_triangular_solves(methods_for(A, traits, arguments), arguments);
+    std::vector<Attempt> result           = with_triangular_solves(methods_for(A, traits, arguments), arguments, traits.is_triangular);
     for (Attempt &attempt : result)
       {
         // rows that sum to zero are known as such; nearly zero they are lost to rounding

@@ -254,7 +254,7 @@ namespace leopard::command_line
       traits.is_like_mesh = rows_grow_like_a_mesh(A);
       if (!traits.is_symmetric)
         {
-          transposed          = transpose(A);
+          transposed          = transpose(A, 0);
           traits.is_like_mesh = traits.is_like_mesh && rows_grow_like_a_mesh(transposed);
         }
       constexpr double of_tree = 3.2; // entries a row, a few more than trees have

@@ -493,7 +493,7 @@ namespace leopard::command_line
             {
               const bool is_of_matrix =
                 dynamic_cast<const InvalidInput *>(&problem) != nullptr || dynamic_cast<const ConvergenceFailure *>(&problem) != nullptr;
-              if (is_of_matrix)
+              if (dynamic_cast<const InvalidInput *>(&problem) != nullptr)
                 is_last = leave_out_exact_solves(attempts, i); // it is the factors that are not to be had
               if (dynamic_cast<const LevelsFillUp *>(&problem) != nullptr)
                 is_last = leave_out_levels(attempts, i);

@@ -317,6 +317,8 @@ namespace leopard
     float *own_correction() override { return data.is_direct() ? inner->own_correction() : nullptr; }
     float *own_residual() override { return data.is_direct() ? inner->own_residual() : nullptr; }
 
+    const int *own_order() const override { return data.is_direct() ? inner->own_order() : nullptr; }
+
     int solve(float *c, const float *r, int n) override
     {
       data.in_order(c, r, false, [&](float *own_c, const float *own_r) { inner->solve(own_c, own_r, n); });

@@ -90,10 +90,10 @@ namespace leopard
       throw InvalidInput("incomplete factors: smallest_pivot is " + short_text(smallest_pivot) + "\n  expected: a number from 0 to below 1");
     if (!(max_bytes >= 0.))
       throw InvalidInput("incomplete factors: max_bytes is " + short_text(max_bytes) +
-                         "\n  expected: a number >= 0, where 0 stands for half of the memory");
+                         "\n  expected: a number >= 0, where 0 stands for half of what this process may use");
     if (n_threads < 0 || n_threads > 4096)
-      throw InvalidInput("incomplete factors: n_threads is " + std::to_string(n_threads) +
-                         "\n  expected: 0 to 4096, where 0 stands for all of the machine's");
+      throw InvalidInput("incomplete factors: n_threads is " + std::to_string(n_threads) + std::string("\n  expected: 0 to 4096, ") +
+                         meaning_of_no_threads);
     if (!(largest_growth >= 1.))
       throw InvalidInput("incomplete factors: largest_growth is " + short_text(largest_growth) + "\n  expected: a number >= 1");
   }

@@ -44,7 +44,8 @@ class InfiniteResidual(Program):
         for settings in (["implicit Euler"], ["BDF2"], ["BDF3"], ["SBDF2"], ["ETDRK4"], ["BDF2", fixed], ["ETDRK4", fixed], ["BDF2", "Time stepping/Engine=general"], ["BDF2", "Time stepping/Engine=general", fixed]):
             with self.subTest(settings):
                 scheme = ["Time stepping/Scheme=" + settings[0], *settings[1:]]
-                error = self.failed_run(file, *scheme, says=["of the entry 'Turing/Reaction u' is nan", "at (1, 1) and t = 0.01", "v = 0.199", "last good state: step"])
+                error = self.failed_run(file, *scheme, says=["of the entry 'Turing/Reaction u' is nan", "at (1, 1) and t = 0.01", "last good state: step"])
+                self.assertRegex(error, r"v = 0\.(199|2\b)")
                 self.assertTrue(error.startswith("leopard: the "), error)
                 self.assertNotRegex(error, "underflow|larger|linear solver|gmres")
                 self.assertAlmostEqual(float(re.search(r"last good state: step \d+, time ([0-9.e-]+)", error)[1]), 0.01, delta=0.001)
