@@ -86,6 +86,7 @@ class SemiImplicit(Program):
                 self.assertAlmostEqual(one, other, delta=1e-7)
 
     def test_resumes_to_the_same_solution(self):
+        """But for the error tolerance, as first steps are at most a hundredth of the run that was asked for."""
         settings = ["Time stepping/Scheme=SBDF2", "Linear solver/Method=direct", "Time stepping/End time=0.02", "Time stepping/Step control=error-controlled"]
         self.leopard(TINY, *settings)
         _, reference = self.statistics("tiny_turing")
@@ -93,7 +94,7 @@ class SemiImplicit(Program):
         self.leopard(TINY, *settings, options=["--resume"])
         _, resumed = self.statistics("tiny_turing")
         for one, other in zip(reference[-1][10:16], resumed[-1][10:16]):
-            self.assertAlmostEqual(one, other, delta=1e-4)
+            self.assertAlmostEqual(one, other, delta=3e-4)
 
     def test_missed_tolerance_is_an_error(self):
         error = self.leopard(TINY, "Time stepping/Scheme=SBDF2", "Linear solver/Method=gmres", "Linear solver/Max iterations=1", "Linear solver/Relative tolerance=1e-12", fails=True)
