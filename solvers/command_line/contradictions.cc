@@ -26,10 +26,13 @@ namespace leopard::command_line
       std::transform(path.begin(), path.end(), path.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
       return path.size() >= with.size() && path.compare(path.size() - with.size(), with.size(), with) == 0;
     };
-    for (const auto &[option, path] :
-         {std::pair<std::string, std::string>("--solution", a.solution), {"--rhs", a.rhs}, {"--near-null-space", a.near_null_space}})
+    const auto refuse_compressed = [&](const std::string &option, const std::string &path) {
       if (ends(path, ".npy.gz"))
         throw UsageError(option + " is " + path + "\n  expected: a .npy file that is not compressed, or one in Matrix Market format, which may be");
+    };
+    refuse_compressed("--solution", a.solution);
+    refuse_compressed("--rhs", a.rhs);
+    refuse_compressed("--near-null-space", a.near_null_space);
     if (ends(a.solution, ".npy") && std::filesystem::path(a.solution).extension() != ".npy")
       throw UsageError("--solution is " + a.solution + "\n  expected: a name that ends in .npy, in small letters, for NumPy");
   }
