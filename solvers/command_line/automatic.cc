@@ -131,11 +131,12 @@ namespace leopard::command_line
           cg_factors.max_iterations = static_cast<int>(work / of_iteration);
           cg_factors.largest_shift  = largest_shift;
         }
-      cg_factors.has_factors_to_come = has_small && traits.is_like_diffusion();
+      const bool had_direct          = !result.empty() && result.front().method == "direct"; // of a tree
+      cg_factors.has_factors_to_come = has_small && traits.is_like_diffusion() && !had_direct;
       result.push_back(cg_factors);
       if (traits.is_like_diffusion()) // waves of low frequency: the coarse levels suit, CG does not
         result.push_back({"gmres", "multigrid", "for matrices that are not definite, too", 60});
-      add_direct(result, traits, has_direct, {"gmres", "jacobi", unpromised});
+      add_direct(result, traits, has_direct && !had_direct, {"gmres", "jacobi", unpromised});
       return result;
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quality.h"
 
+#include "../base/norms.h"
 #include "../base/thread_pool.h"
 
 #include <cmath>
@@ -8,16 +9,6 @@
 
 namespace leopard::command_line
 {
-  namespace
-  {
-    /** largest = max(largest, value), where what is no number stays. */
-    void grow(double &largest, double value)
-    {
-      if (!(value <= largest) && !std::isnan(largest))
-        largest = value;
-    }
-  } // namespace
-
   double norm(const std::vector<double> &v)
   {
     SafeNorm   result;
@@ -55,12 +46,12 @@ namespace leopard::command_line
           const RowResidual row = row_residual(A, i, x.data(), b[i]);
           my_residual.add(static_cast<double>(row.residual));
           my_terms.add(row.rounding());
-          grow(of_my_rows, row.backward_error());
+          of_my_rows = larger_or_nan(of_my_rows, row.backward_error());
         }
       const std::lock_guard<std::mutex> lock(one_at_a_time);
       residual.add(my_residual);
       terms.add(my_terms);
-      grow(of_each_row, of_my_rows);
+      of_each_row = larger_or_nan(of_each_row, of_my_rows);
     });
     Quality quality;
     if (const double norm_b = norm(b); norm_b > 0.)
