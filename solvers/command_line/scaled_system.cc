@@ -104,10 +104,16 @@ namespace leopard::command_line
     found.quality             = quality_of(A, found.x, b);
     const double before       = found.quality.relative();
     const int    n_before     = found.result.n_iterations;
-    const auto   is_good      = [&] { return found.quality.meets(criteria.relative_tolerance) || found.quality.is_rounding(); };
-    int          n_done       = 0;
-    bool         gains        = true; // a digit
-    const bool   is_solved    = found.result.status == SolveStatus::converged ||
+    const double tolerance    = criteria.relative_tolerance;
+    // what counts is A x = b: its norm, or where rounding errors of large rows hide that, each of its equations
+    const auto is_hidden = [&] {
+      return found.quality.is_rounding() && reached(found.quality.of_each_row, tolerance) &&
+             reached(found.solved.relative_rounding(), 10. * tolerance);
+    };
+    const auto is_good   = [&] { return found.quality.meets(tolerance) || is_hidden(); };
+    int        n_done    = 0;
+    bool       gains     = true; // a digit
+    const bool is_solved = found.result.status == SolveStatus::converged ||
                            (found.result.status == SolveStatus::stagnated && found.solved.is_rounding()); // which those of the file need not be
     while (is_solved && !is_good() && (n_done < few || (gains && n_done < most)))
       {
@@ -117,11 +123,7 @@ namespace leopard::command_line
         gains = reached(found.quality.residual, digit * residual);
         ++n_done;
       }
-    // what counts is A x = b: its norm, or where rounding errors of large rows hide that, each of its equations
-    const double tolerance = criteria.relative_tolerance;
-    const bool   is_hidden =
-      found.quality.is_rounding() && reached(found.quality.of_each_row, tolerance) && reached(found.solved.relative_rounding(), 10. * tolerance);
-    if (found.result.status == SolveStatus::converged && tolerance > 0. && !found.quality.meets(tolerance) && !is_hidden)
+    if (found.result.status == SolveStatus::converged && tolerance > 0. && !found.quality.meets(tolerance) && !is_hidden())
       found.result.status = SolveStatus::stagnated;
     if (n_done > 0)
       log_line("corrected",

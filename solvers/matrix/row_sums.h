@@ -12,7 +12,7 @@ namespace leopard
    * A row's sum that is at most this part of the sum of its absolute values is rounding of zero, with
    * room for the products that coarse levels are made of, each of which rounds. Dimensionless.
    */
-  constexpr double row_sum_rounding = 1e-12;
+  constexpr double row_sum_rounding = 1e-13;
   /** The same where values are in single precision. */
   constexpr double row_sum_rounding_single = 1e-6;
 

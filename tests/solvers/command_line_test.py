@@ -586,10 +586,10 @@ class Solving(Program):
         self.assertNotIn("converged after", said)
 
     def test_row_sums_of_rounding_are_the_same_for_all(self):
-        """5e-13 of the entries: coarse solvers take the matrix for singular, and so does what looks at it before."""
+        """5e-14 of the entries: coarse solvers take the matrix for singular, and so does what looks at it before."""
         entries = {(i, j): value for (i, j), value in laplace(20).items() if i != j}
         for i, j in list(entries):
-            entries[i, i] = entries.get((i, i), 0.) + 1. + 1e-12
+            entries[i, i] = entries.get((i, i), 0.) + 1. + 1e-13
         self.matrix("nearly.mtx", entries, 400)
         self.vector("one.mtx", [1.] * 400)
         self.vector("zero.mtx", [1. - 2. * (i % 2) for i in range(400)])
