@@ -2,6 +2,7 @@
 #include "field_sweep.h"
 
 #include "../distributed/mpi/ghost_exchange.h"
+#include "../matrix/matrix_entries.h"
 #include "index_sets.h"
 #include "thread_limit.h"
 
@@ -16,14 +17,6 @@ namespace leopard
 {
   namespace
   {
-    int entry_of(const CrsMatrix<double> &A, int row, int column)
-    {
-      for (int p = A.row_offsets[row]; p < A.row_offsets[row + 1]; ++p)
-        if (A.columns[p] == column)
-          return p;
-      return -1;
-    }
-
     bool on_any(bool here, MPI_Comm comm)
     {
       return dealii::Utilities::MPI::max(here ? 1 : 0, comm) == 1;
@@ -98,8 +91,8 @@ namespace leopard
         for (int i = c; i < n_rows; i += n_fields)
           for (int q = couplings->pattern.row_offsets[i]; q < couplings->pattern.row_offsets[i + 1]; ++q)
             if (const int j = couplings->pattern.columns[q]; j < n_rows)
-              if (const int image = entry_of(A, j, i); image == -1 || couplings == &before[c]) // pairs once
-                mirrored.push_back({couplings->entries[q], image, entry_of(A, i, i), entry_of(A, j, j)});
+              if (const int image = find_entry(A, j, i); image == -1 || couplings == &before[c]) // pairs once
+                mirrored.push_back({couplings->entries[q], image, find_entry(A, i, i), find_entry(A, j, j)});
   }
 
   template <typename Number>

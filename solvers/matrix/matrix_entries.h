@@ -8,14 +8,22 @@
 
 namespace leopard
 {
-  /** a_ij; zero where it is not stored. Looks through row i. */
+  /** Where a_ij stands among the values of A; -1: it is not stored. Looks through row i. */
   template <typename Number>
-  Number entry(const CrsMatrix<Number> &A, int i, int j)
+  int find_entry(const CrsMatrix<Number> &A, int i, int j)
   {
     for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
       if (A.columns[p] == j)
-        return A.values[p];
-    return Number();
+        return p;
+    return -1;
+  }
+
+  /** a_ij; zero where it is not stored. */
+  template <typename Number>
+  Number entry(const CrsMatrix<Number> &A, int i, int j)
+  {
+    const int p = find_entry(A, i, j);
+    return p < 0 ? Number() : A.values[p];
   }
 
   /** a_ii of all rows, host memory. @param n_threads 0: as many as this process may use. */
