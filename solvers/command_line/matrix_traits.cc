@@ -4,6 +4,7 @@
 #include "../base/norms.h"
 #include "../base/thread_pool.h"
 #include "../base/words.h"
+#include "../matrix/matrix_entries.h"
 #include "../matrix/row_sums.h"
 #include "strong_methods.h"
 
@@ -16,17 +17,6 @@ namespace leopard::command_line
 {
   namespace
   {
-    double sum_of_row(const CrsMatrix<double> &A, int i, double &absolute)
-    {
-      double sum = absolute = 0.;
-      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-        {
-          sum += A.values[p];
-          absolute += std::abs(A.values[p]);
-        }
-      return sum;
-    }
-
     /** What entries tell, of some rows or of all. */
     struct Look
     {
@@ -37,21 +27,24 @@ namespace leopard::command_line
 
       void add_row(const CrsMatrix<double> &A, int i, double diagonal)
       {
-        const double size = std::abs(diagonal);
+        const double size   = std::abs(diagonal);
+        double       of_row = 0., absolute = 0.;
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
           {
-            above = above || (A.columns[p] > i && A.values[p] != 0.);
-            below = below || (A.columns[p] < i && A.values[p] != 0.);
+            const double value = A.values[p];
+            of_row += value;
+            absolute += std::abs(value);
+            if (A.columns[p] == i)
+              continue;
+            above = above || (A.columns[p] > i && value != 0.);
+            below = below || (A.columns[p] < i && value != 0.);
+            if (size > 0.)
+              {
+                const double part = std::abs(value) / size;
+                off_diagonal += part;
+                of_wrong_sign += (value > 0.) == (diagonal > 0.) ? part : 0.;
+              }
           }
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1] && size > 0.; ++p)
-          if (A.columns[p] != i)
-            {
-              const double part = std::abs(A.values[p]) / size;
-              off_diagonal += part;
-              of_wrong_sign += (A.values[p] > 0.) == (diagonal > 0.) ? part : 0.;
-            }
-        double       absolute = 0.;
-        const double of_row   = sum_of_row(A, i, absolute);
         sum += of_row;
         absolute_sum += absolute;
         const bool alone   = absolute == size;
@@ -92,9 +85,7 @@ namespace leopard::command_line
         Look mine;
         for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
           {
-            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-              if (A.columns[p] == i)
-                diagonal[i] = A.values[p];
+            diagonal[i] = entry(A, i, i);
             mine.add_row(A, i, diagonal[i]);
           }
         const std::lock_guard<std::mutex> lock(one_at_a_time);
