@@ -451,6 +451,8 @@ namespace leopard
     or_in_double([this] { make(); });
     if (parameters.goes_on_in_double())
       first_guess.reinit(A.locally_owned_range_indices(), comm);
+    if (parameters.has_async_factors_at_first())
+      guess_of_factors.reinit(A.locally_owned_range_indices(), comm);
     seconds = timer.wall_time();
   }
 

@@ -349,7 +349,8 @@ namespace leopard
     LevelSource                    *levels;
     MPI_Comm                        comm;
     std::unique_ptr<Implementation> implementation;
-    HostVector                      first_guess;      ///< where a solve may have to be begun anew
+    HostVector                      first_guess;      ///< where a solve may have to be begun anew in double
+    HostVector                      guess_of_factors; ///< the same with exact triangular solves
     std::string                     note;             ///< what the next solve is to say
     int                             n_in_single = 0;  ///< iterations of the last solve before it has begun anew in double
     double                          seconds     = 0.; ///< of set-up

@@ -50,7 +50,7 @@ namespace leopard
 
   LinearSolveResult LinearSolver::solve_or_exactly(HostVector &x, const HostVector &b, const LinearTarget &target)
   {
-    const HostVector  guess(x); // first_guess is that of the precisions
+    guess_of_factors = x;
     std::string       why;
     LinearSolveResult result;
     try
@@ -63,7 +63,7 @@ namespace leopard
     catch (const ConvergenceFailure &failure)
       {
         why = failure.what();
-        x   = guess;
+        x   = guess_of_factors;
       }
     const int   n_in_vain = result.n_iterations;
     const Timer timer;
