@@ -150,7 +150,7 @@ namespace leopard::reaction_diffusion
         {
           const int columns = shape.width * ((shape.height + 2 * shape.pairs - 1) / (2 * shape.pairs));
           shape.threads     = (columns + 31) / 32 * 32;
-          if (shape.threads <= cluster_threads)
+          if (shape.threads <= cluster_threads(shape.pairs))
             break;
         }
       if (shape.pairs > 4)

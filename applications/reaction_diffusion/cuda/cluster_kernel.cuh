@@ -68,7 +68,14 @@ namespace leopard::reaction_diffusion
     }
   } // namespace cluster
 
-  constexpr int max_cluster_size = 16, cluster_threads = 512;
+  constexpr int max_cluster_size = 16;
+  /** Of a block, at most: threads that have four pairs of rows in registers need more of these. */
+  constexpr int cluster_threads(int n_pairs)
+  {
+    return n_pairs == 4 ? 384 : 512;
+  }
+  constexpr int n_sums = 8; ///< Sums::n, and what is missing to a power of two
+  static_assert(Sums::n <= n_sums);
 
   /** Shared memory that is not a field. */
   struct ClusterState
@@ -76,8 +83,8 @@ namespace leopard::reaction_diffusion
     Controller controller;
     Action     action;
     int        parity;
-    double     warp_sums[32][Sums::n];
-    double     block_sums[2][max_cluster_size][Sums::n]; ///< written by all blocks
+    double     warp_sums[32][n_sums];
+    double     block_sums[2][max_cluster_size][n_sums]; ///< written by all blocks
   };
 
   /** A tile: its place in the grid. */
@@ -373,40 +380,68 @@ namespace leopard::reaction_diffusion
       column.d[k][j] = make_float2(0.f, 0.f);
     }
 
+    /**
+     * Of what the lanes of a warp have, n_sums values each: entry lane % n_sums, merged over all lanes. Lanes share the
+     * entries out before they merge them: 9 exchanges for 35.
+     */
+    static __device__ double merge_lanes(double (&part)[n_sums], int lane)
+    {
+#pragma unroll
+      for (int half = n_sums / 2; half > 0; half /= 2)
+        {
+          const bool upper = (lane & half) != 0;
+          const int  first = lane & (n_sums - half); // of the entries that are left
+#pragma unroll
+          for (int q = 0; q < half; ++q)
+            {
+              const double theirs = __shfl_xor_sync(all_lanes, upper ? part[q] : part[q + half], half);
+              part[q]             = Sums::merge(first + q, upper ? part[q + half] : part[q], theirs);
+            }
+        }
+      return merge_groups(part[0], lane);
+    }
+
+    /** Of entry lane % n_sums, of which each lane has a part: that of all lanes. */
+    static __device__ double merge_groups(double part, int lane)
+    {
+#pragma unroll
+      for (int step = n_sums; step < 32; step *= 2)
+        part = Sums::merge(lane % n_sums, part, __shfl_xor_sync(all_lanes, part, step));
+      return part;
+    }
+
+    /** Likewise, of n parts in shared memory. */
+    static __device__ double merge_rows(const double (*parts)[n_sums], int n, int lane)
+    {
+      double result = 0.;
+      for (int p = lane / n_sums; p < n; p += 32 / n_sums)
+        result = Sums::merge(lane % n_sums, result, parts[p][lane % n_sums]);
+      return merge_groups(result, lane);
+    }
+
     /** Sums over all blocks, the same in all of them, and the controller's decision. */
     __device__ void add_up(const Sums &sums)
     {
-      constexpr unsigned int all  = 0xffffffffu;
-      const int              lane = threadIdx.x % 32, warp = threadIdx.x / 32, n_warps = blockDim.x / 32, n_blocks = v.tiles_x * v.tiles_y;
-      double                 part[Sums::n];
+      const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, n_blocks = v.tiles_x * v.tiles_y, q = lane % n_sums;
+      double    part[n_sums] = {};
       sums.copy_to(part);
-      for (int q = 0; q < Sums::n; ++q)
-        {
-          for (int step = 16; step > 0; step /= 2)
-            part[q] = Sums::merge(q, part[q], __shfl_xor_sync(all, part[q], step));
-          if (lane == 0)
-            state.warp_sums[warp][q] = part[q];
-        }
+      const double of_warp = merge_lanes(part, lane);
+      if (lane < n_sums)
+        state.warp_sums[warp][q] = of_warp;
       __syncthreads();
       const int parity = state.parity;
       if (warp == 0)
-        for (int q = 0; q < Sums::n; ++q)
-          {
-            part[q] = lane < n_warps ? state.warp_sums[lane][q] : 0.;
-            for (int step = 16; step > 0; step /= 2)
-              part[q] = Sums::merge(q, part[q], __shfl_xor_sync(all, part[q], step));
-            if (lane < n_blocks)
-              cluster::store(cluster::map(&state.block_sums[parity][rank][q], lane), part[q]);
-          }
+        {
+          const double of_block = merge_rows(state.warp_sums, blockDim.x / 32, lane);
+          for (int other = lane / n_sums; other < n_blocks; other += 32 / n_sums)
+            cluster::store(cluster::map(&state.block_sums[parity][rank][q], other), of_block);
+        }
       cluster::wait_for_all();
       if (warp == 0)
         {
-          for (int q = 0; q < Sums::n; ++q)
-            {
-              part[q] = lane < n_blocks ? state.block_sums[parity][lane][q] : 0.;
-              for (int step = max_cluster_size / 2; step > 0; step /= 2)
-                part[q] = Sums::merge(q, part[q], __shfl_xor_sync(all, part[q], step));
-            }
+          const double of_all = merge_rows(state.block_sums[parity], n_blocks, lane);
+          for (int r = 0; r < n_sums; ++r)
+            part[r] = __shfl_sync(all_lanes, of_all, r);
           if (lane == 0)
             {
               state.action = state.controller.next(Sums(part));
@@ -414,6 +449,8 @@ namespace leopard::reaction_diffusion
             }
         }
     }
+
+    static constexpr unsigned int all_lanes = 0xffffffffu;
 
     const ClusterView          &v;
     const NodeSystem<Kinetics> &system;
@@ -426,7 +463,7 @@ namespace leopard::reaction_diffusion
   };
 
   template <typename Kinetics, int n_pairs>
-  __global__ void __launch_bounds__(cluster_threads, 1)
+  __global__ void __launch_bounds__(cluster_threads(n_pairs), 1)
     run_in_cluster(const __grid_constant__ ClusterView view, const __grid_constant__ NodeSystem<Kinetics> system)
   {
     extern __shared__ __align__(16) unsigned char memory[];

@@ -55,6 +55,9 @@ namespace leopard::reaction_diffusion
 
     // the attempt under way
     double diffusion_factor = 1., reaction_factor = 1., prediction[max_levels] = {0., 0., 0., 0.}, reaction_error = 0.;
+    SchemeStep planned{Scheme::bdf2, 0, 0., {0., 0., 0.}}; ///< what these are of
+    int        n_planned_levels = 0;
+    double     row_sum          = 0.; ///< row_sum_bound() of the step
     int    n_sweeps = 0, n_cycles = 0;
     double rms  = 0.; ///< of the prediction: small values are measured against it
     double norm = 0., goal = 0.;
@@ -156,10 +159,13 @@ namespace leopard::reaction_diffusion
     {
       if (!begin_step(stop_time, follows_bound() ? row_rate - growth.factors(time).dilution : 0.))
         return stop(StopReason::step_underflow);
-      set_scheme();
-      scheme_step().predict(n_levels, prediction);
-      const double row_sum = row_sum_bound(implicit * rate_bound, implicit * excess_bound);
-      const bool   slow    = !(row_sum <= slow_bound);
+      if (!is_as_planned()) // divisions count in short steps on a GPU
+        {
+          set_scheme();
+          planned.predict(n_levels, prediction);
+          row_sum = row_sum_bound(implicit * rate_bound, implicit * excess_bound);
+        }
+      const bool slow = !(row_sum <= slow_bound);
       uses_multigrid =
         has_multigrid && (options.linear_method == LinearMethod::multigrid || (options.linear_method == LinearMethod::automatic && slow));
       slowest_rate = larger(row_sum, slow_sweeps);
@@ -168,10 +174,18 @@ namespace leopard::reaction_diffusion
       return Action::predict;
     }
 
+    /** Whether coefficients and prediction are those of the attempt before, as with fixed steps. */
+    LEOPARD_HOST_DEVICE bool is_as_planned() const
+    {
+      return growth.law == GrowthLaw::none && n_planned_levels == n_levels && planned == scheme_step();
+    }
+
     LEOPARD_HOST_DEVICE void set_scheme()
     {
-      static_cast<SchemeCoefficients &>(*this) = scheme_step().coefficients();
-      if (growth.law != GrowthLaw::none) // divisions count in short steps on a GPU
+      planned                                  = scheme_step();
+      n_planned_levels                         = n_levels;
+      static_cast<SchemeCoefficients &>(*this) = planned.coefficients();
+      if (growth.law != GrowthLaw::none)
         {
           const GrowthFactors factors = growth.factors(time + step_size);
           const double        divisor = 1. + implicit * factors.dilution;
@@ -181,7 +195,7 @@ namespace leopard::reaction_diffusion
           for (double &weight : history)
             weight /= divisor;
         }
-      reaction_error = can_estimate() ? scheme_step().reaction_error(implicit) : 0.;
+      reaction_error = can_estimate() ? planned.reaction_error(implicit) : 0.;
     }
 
     /** What the rounding of u leaves in G, relative to the old values: the longer the step, the more. */

@@ -3,6 +3,8 @@
 
 #include "controller.h"
 
+#include <solvers/base/quick_inverse.h>
+
 namespace leopard::reaction_diffusion
 {
   /** The equations of one node: what host loops and GPU kernels share. N is the number of fields. */
@@ -191,7 +193,8 @@ namespace leopard::reaction_diffusion
           else
             {
               const double predicted = s.predict(levels, c);
-              const double e = (u[c] - predicted + (s.explicit_reaction ? r[c] : 0.)) / error_scale(u[c], s.rms), change = u[c] - levels[0][c];
+              const double e         = (u[c] - predicted + (s.explicit_reaction ? r[c] : 0.)) * quick_inverse(error_scale(u[c], s.rms)),
+                           change    = u[c] - levels[0][c];
               sums.history += e * e;
               sums.largest = larger_or_nan(e * e, sums.largest);
               sums.change += change * change;
@@ -252,7 +255,7 @@ namespace leopard::reaction_diffusion
     {
       if constexpr (N == 2)
         {
-          const double factor = 1. / (block[0] * block[3] - block[1] * block[2]);
+          const double factor = quick_inverse(block[0] * block[3] - block[1] * block[2]);
           result[0]           = factor * block[3];
           result[1]           = -factor * block[1];
           result[2]           = -factor * block[2];

@@ -111,6 +111,12 @@ namespace leopard::reaction_diffusion
     double step_size;            ///< t_n+1 - t_n
     double last[max_levels - 1]; ///< t_n - t_n-1, t_n-1 - t_n-2, ..., as far as there are such
 
+    LEOPARD_HOST_DEVICE bool operator==(const SchemeStep &o) const
+    {
+      return scheme == o.scheme && order == o.order && step_size == o.step_size && last[0] == o.last[0] && last[1] == o.last[1] &&
+             last[2] == o.last[2];
+    }
+
     /** t_n+1 - t_n-l. */
     LEOPARD_HOST_DEVICE double distance(int l) const
     {
