@@ -204,7 +204,8 @@ namespace
           options.smoother.method = smoother;
           options.pre_smoothing = options.post_smoothing = steps;
           AggregationOptions aggregation;
-          aggregation.n_threads = arguments.n_threads;
+          aggregation.n_threads      = arguments.n_threads;
+          aggregation.block_unknowns = matrix.n_components;
           CgOptions cg;
           cg.backend   = backend;
           cg.n_threads = arguments.n_threads;

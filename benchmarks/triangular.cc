@@ -227,12 +227,12 @@ namespace
 
 int main(int argc, char **argv)
 {
-  CLI::App app(
-    "Factors and triangular solves, exact and iterative; b = 1, conjugate gradients or FGMRES(30) to 1e-8. Matrices of --size, --flat, "
-    "--convection and --matrix; if none of them is given --size 64 --flat 1000 with cg, and --convection 1000 with gmres, whose iterations "
-    "on the other two grow as the number of rows. What is done now is seen, as each number is written once it is known.");
+  CLI::App    app("Factors and triangular solves, exact and iterative; b = 1, conjugate gradients or FGMRES(30) to 1e-8. Matrices of --size, --flat, "
+                  "--hanging, --convection and --matrix; if none of them is given --size 64 --flat 1000 with cg, and --convection 1000 with gmres, "
+                  "whose iterations "
+                  "on the other two grow as the number of rows. What is done now is seen, as each number is written once it is known.");
   std::string backend = device::n_devices() > 0 ? "cuda" : "host", file, krylov = "cg";
-  int         size = 0, flat = 0, convection = 0, max_iterations = 20000;
+  int         size = 0, flat = 0, hanging = 0, convection = 0, max_iterations = 20000;
   double      max_seconds = 10.;
   app.add_option("--backend", backend, "host or cuda")->check(CLI::IsMember({"host", "cuda"}))->capture_default_str();
   app.add_option("--method", krylov, "cg with IC(0), for symmetric matrices, or gmres with ILU(0)")
@@ -240,6 +240,7 @@ int main(int argc, char **argv)
     ->capture_default_str();
   app.add_option("--size", size, "nodes a side of LAP; 0: none")->check(CLI::Range(0, 300));
   app.add_option("--flat", flat, "nodes a side of the five-point matrix; 0: none")->check(CLI::Range(0, 8000));
+  app.add_option("--hanging", hanging, "n of bilinear elements with hanging nodes, 10 n^2 rows; 0: none")->check(CLI::Range(0, 2000));
   app.add_option("--convection", convection, "nodes a side of a flow, not symmetric, for gmres; 0: none")->check(CLI::Range(0, 8000));
   app.add_option("--matrix", file, "a matrix in a Matrix Market file");
   app.add_option("--max-iterations", max_iterations, "of each solve by the Krylov method")->check(CLI::PositiveNumber)->capture_default_str();
@@ -251,7 +252,7 @@ int main(int argc, char **argv)
   try
     {
       const Method method = {backend == "cuda" ? Backend::cuda : Backend::host, krylov, max_iterations, max_seconds};
-      if (app.count("--size") + app.count("--flat") + app.count("--convection") + app.count("--matrix") == 0)
+      if (app.count("--size") + app.count("--flat") + app.count("--hanging") + app.count("--convection") + app.count("--matrix") == 0)
         {
           size       = method.is_cg() ? 64 : 0;
           flat       = method.is_cg() ? 1000 : 0;
@@ -261,14 +262,16 @@ int main(int argc, char **argv)
         std::printf("\n%s: %d rows, %d entries, %s\n\n", name.c_str(), A.n_rows, A.n_entries(), backend.c_str());
         measure(permute(A, rcm_partition(A, 256)), method);
       };
-      if (size == 0 && flat == 0 && convection == 0 && file.empty())
-        throw InvalidInput("no matrix is asked for\n  expected: --size, --flat, --convection or --matrix");
+      if (size == 0 && flat == 0 && hanging == 0 && convection == 0 && file.empty())
+        throw InvalidInput("no matrix is asked for\n  expected: --size, --flat, --hanging, --convection or --matrix");
       if (convection > 0 && method.is_cg())
         throw InvalidInput("--convection is given, and the method is cg\n  expected: --method gmres, as the matrix is not symmetric");
       if (size > 0)
         show("LAP, " + std::to_string(size) + "^3", laplacian(size));
       if (flat > 0)
         show("5 points, " + std::to_string(flat) + "^2", five_point_matrix(flat, flat, 0.));
+      if (hanging > 0)
+        show("hanging nodes, " + std::to_string(hanging), hanging_nodes_matrix(hanging));
       if (convection > 0)
         show("convection, " + std::to_string(convection) + "^2", convection_matrix(convection));
       if (!file.empty())

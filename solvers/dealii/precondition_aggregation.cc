@@ -152,7 +152,7 @@ namespace leopard
     sweep          = std::move(over_fields);
     n_rows         = n;
     complexity     = worst;
-    made_of_system = !new_data.aggregation.is_scalar();
+    made_of_system = !new_data.aggregation.is_like_scalar();
     on_ranks       = several_ranks;
   }
 

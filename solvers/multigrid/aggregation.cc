@@ -18,6 +18,13 @@
 
 namespace leopard
 {
+  bool AggregationOptions::is_like_scalar() const
+  {
+    return is_scalar() ||
+           (block_unknowns == 1 && near_null_space.size() == 1 &&
+            std::all_of(near_null_space[0].begin(), near_null_space[0].end(), [](double v) { return std::abs(v) > 1e-75 && std::abs(v) < 1e75; }));
+  }
+
   void AggregationOptions::validate() const
   {
     if (!(strength >= 0. && strength < 1.))

@@ -52,6 +52,8 @@ namespace leopard
 
     /** Whether a node is a row and near the null space is the constant. */
     bool is_scalar() const { return block_unknowns == 1 && near_null_space.empty(); }
+    /** Or near it is one vector that is nowhere zero, nor so small or large that its products are no more exact. */
+    bool is_like_scalar() const;
     /** All but block_unknowns and near_null_space, which make_near_null_space() checks. @throws InvalidInput. */
     void validate() const;
   };

@@ -41,11 +41,15 @@ namespace leopard::device
     DeviceCrs<double> matrix;
     DeviceCrs<double> prolongation; ///< from the next coarser level; none on the coarsest
     Array<int>        of_row;       ///< of each row its aggregate, a row of the next coarser level; -1: none
+    Array<double>     near_null;    ///< the vector near the null space; empty: the constant
   };
 
   /**
    * As aggregation_hierarchy(), on the device: coarsest level first. @param A of one rank, with values for which
-   * has_valid_values() holds. @throws InvalidInput where a coarse matrix has others.
+   * has_valid_values() holds. @param options AggregationOptions::is_like_scalar(). With a vector v aggregates and P are
+   * those of diag(v) A diag(v), of which v is the constant, and then P <- diag(v) P diag(w)^-1 with the largest
+   * magnitudes of v in each aggregate, w, the coarse level's vector. @throws InvalidInput where a coarse matrix has
+   * other values.
    */
   std::vector<AggregationLevel> aggregation_levels(DeviceCrs<double> A, const AggregationOptions &options);
 

@@ -300,6 +300,58 @@ namespace leopard::device
       return std::min(row_sum_bound(S), 1.1 * power_iteration(S, 15));
     }
 
+    // A vector v near the null space: of diag(v) A diag(v) it is the constant.
+
+    __global__ void weigh_kernel(double *values, View A, const double *v)
+    {
+      for (int i = first_index<int>(); i < A.n_rows; i += stride<int>())
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          values[p] = v[i] * A.values[p] * v[A.columns[p]];
+    }
+
+    /** diag(v) A diag(v). */
+    DeviceCrs<double> weighted(const DeviceCrs<double> &A, const double *v)
+    {
+      DeviceCrs<double> result = {A.n_rows, A.n_columns, A.n_entries, std::make_shared<DeviceCrs<double>::Arrays>()};
+      result.arrays->values    = Array<double>(static_cast<std::size_t>(A.n_entries));
+      const auto copy          = [](Array<int> &to, const Array<int> &from) {
+        to = Array<int>(from.size());
+        copy_on_device(to.data(), from.data(), from.size() * sizeof(int));
+      };
+      copy(result.arrays->row_offsets, A.arrays->row_offsets);
+      copy(result.arrays->columns, A.arrays->columns);
+      weigh_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(result.arrays->values.data(), A.view(), v);
+      LEOPARD_CHECK(cudaGetLastError());
+      return result;
+    }
+
+    /** The largest magnitude in each aggregate; bits of numbers that are not negative are ordered as these. */
+    __global__ void largest_of_aggregates_kernel(double *largest, const double *v, const int *of_row, int n)
+    {
+      for (int i = first_index<int>(); i < n; i += stride<int>())
+        if (of_row[i] != none)
+          atomicMax(reinterpret_cast<unsigned long long *>(largest + of_row[i]), static_cast<unsigned long long>(__double_as_longlong(fabs(v[i]))));
+    }
+
+    /** P <- diag(v) P diag(w)^-1. */
+    __global__ void weigh_back_kernel(double *values, View P, const double *v, const double *w)
+    {
+      for (int i = first_index<int>(); i < P.n_rows; i += stride<int>())
+        for (int p = P.row_offsets[i]; p < P.row_offsets[i + 1]; ++p)
+          values[p] *= v[i] / w[P.columns[p]];
+    }
+
+    /** @return w, for which P w = v: that of the coarse level. */
+    Array<double> weigh_back(DeviceCrs<double> &P, const Array<double> &v, const int *of_row)
+    {
+      Array<double> w(static_cast<std::size_t>(P.n_columns));
+      LEOPARD_CHECK(cudaMemsetAsync(w.data(), 0, w.size() * sizeof(double), stream()));
+      largest_of_aggregates_kernel<<<blocks_for(P.n_rows), threads, 0, stream()>>>(w.data(), v.data(), of_row, P.n_rows);
+      weigh_back_kernel<<<blocks_for(P.n_rows), threads, 0, stream()>>>(P.arrays->values.data(), P.view(), v.data(), w.data());
+      LEOPARD_CHECK(cudaGetLastError());
+      return w;
+    }
+
     __global__ void keys_of_order_kernel(int *keys, int *rows, const int *of_row, const int *place, int n, int n_coarse)
     {
       for (int i = first_index<int>(); i < n; i += stride<int>())
@@ -360,15 +412,21 @@ namespace leopard::device
     std::vector<AggregationLevel> result;
     const double                  n_finest  = static_cast<double>(A.n_entries);
     double                        n_entries = n_finest; // of all levels
-    result.push_back({std::move(A), {}, {}});
+    result.push_back({std::move(A), {}, {}, {}});
+    if (!options.near_null_space.empty())
+      result.back().near_null = Array<double>(options.near_null_space.front());
     while (static_cast<int>(result.size()) < options.max_levels && result.back().matrix.n_rows > options.max_coarse)
       {
         AggregationLevel &fine       = result.back();
-        Aggregates        aggregates = aggregate(fine.matrix, options.strength);
+        const bool        has_vector = fine.near_null.size() > 0;
+        Aggregates        aggregates = aggregate(has_vector ? weighted(fine.matrix, fine.near_null.data()) : fine.matrix, options.strength);
         if (aggregates.n == 0 || !is_worth_a_level(aggregates.n, fine.matrix.n_rows))
           break;
         fine.prolongation = on_level({fine.matrix.n_rows, result.size() > 1, false}, [&] { return smoothed_prolongation(aggregates); });
         fine.of_row       = std::move(aggregates.of_row);
+        Array<double> coarse_vector;
+        if (has_vector)
+          coarse_vector = weigh_back(fine.prolongation, fine.near_null, fine.of_row.data());
         check_complexity(static_cast<double>(fine.prolongation.n_entries), n_finest, options.most_complexity);
         DeviceCrs<double> AP = product(fine.matrix, fine.prolongation);
         check_complexity(static_cast<double>(AP.n_entries), n_finest, options.most_complexity);
@@ -378,7 +436,7 @@ namespace leopard::device
         check_complexity(n_entries, n_finest, options.most_complexity);
         if (!has_valid_values(coarse))
           on_level({coarse.n_rows, true, false}, [&] { to_host(coarse).validate_entries(); }); // says what it is
-        result.push_back({std::move(coarse), {}, {}});
+        result.push_back({std::move(coarse), {}, {}, std::move(coarse_vector)});
       }
     std::reverse(result.begin(), result.end());
     return result;

@@ -159,11 +159,11 @@ namespace leopard
   Multigrid<Number>::Multigrid(const CrsMatrix<double> &A, const AggregationOptions &aggregation, const MultigridOptions &options)
   {
     options.validate();
-    if (!is_aggregated_on_device(options) || !aggregation.is_scalar())
+    if (!is_aggregated_on_device(options) || !aggregation.is_like_scalar())
       {
         take(aggregation_hierarchy(A, aggregation), options, nullptr);
         if (is_aggregated_on_device(options))
-          data->matrices += ", made on the host for nodes of several unknowns or a near null space";
+          data->matrices += ", made on the host for nodes of several unknowns or several vectors near the null space";
         return;
       }
     if (options.smoother.moving_blocks == MovingBlocksChoice::yes)

@@ -570,6 +570,7 @@ namespace leopard
                                                                            CrsMatrix<double>        &coarsest)
   {
     check_device_memory(static_cast<std::size_t>(bytes_of_aggregation(A)), A.n_rows);
+    check_near_null_space(A.n_rows, aggregation.block_unknowns, aggregation.near_null_space);
     if (A.n_columns != A.n_rows)
       check_for_aggregation(A); // says what it is
     device::DeviceCrs<double> on_device = device::permuted<double>(A, {}, {}, true);
@@ -580,6 +581,12 @@ namespace leopard
       }
     const std::vector<device::AggregationLevel> levels = device::aggregation_levels(std::move(on_device), aggregation);
     coarsest                                           = device::to_host(levels.front().matrix);
+    if (const auto &vector = levels.front().near_null; vector.size() > 0) // of constants the coarse solver takes care
+      {
+        std::vector<double> v(vector.size());
+        device::copy_to_host(v.data(), vector.data(), v.size() * sizeof(double));
+        hold_free_motions(coarsest, make_near_null_space(coarsest.n_rows, 1, {v}), levels.size() > 1);
+      }
     return std::make_unique<StoredOperations<Number>>(levels, A, coarsest, options);
   }
 

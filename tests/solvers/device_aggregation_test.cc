@@ -339,7 +339,11 @@ namespace leopard
     }
 
     /** Conjugate gradients, or FGMRES, with levels of aggregation for A x = A 1. */
-    int iterations(const CrsMatrix<double> &A, Backend backend, const std::string &smoother, bool with_cg = true)
+    int iterations(const CrsMatrix<double>                &A,
+                   Backend                                 backend,
+                   const std::string                      &smoother,
+                   bool                                    with_cg = true,
+                   const std::vector<std::vector<double>> &vectors = {})
     {
       MultigridOptions options;
       options.backend         = backend;
@@ -347,6 +351,7 @@ namespace leopard
       options.pre_smoothing = options.post_smoothing = 1;
       AggregationOptions aggregation;
       aggregation.max_coarse        = 60;
+      aggregation.near_null_space   = vectors;
       const auto          multigrid = std::make_shared<Multigrid<double>>(A, aggregation, options);
       std::vector<double> x(A.n_rows, 1.), b(A.n_rows);
       multiply(A, x.data(), b.data());
@@ -396,6 +401,70 @@ namespace leopard
         }
       const CrsMatrix<double> A = anisotropic(120, 0.01);
       EXPECT_LE(iterations(A, Backend::cuda, "chebyshev"), 2.5 * iterations(A, Backend::host, "chebyshev"));
+    }
+
+    /** A problem of diffusion in units of its own for each unknown: S A S, which is near zero for 1 / s. */
+    struct InOtherUnits
+    {
+      CrsMatrix<double>                A;
+      std::vector<std::vector<double>> vectors;
+
+      InOtherUnits(CrsMatrix<double> A_, bool is_singular)
+        : A(std::move(A_))
+        , vectors(1)
+      {
+        std::mt19937                           generator(5);
+        std::uniform_real_distribution<double> exponent(-3., 3.);
+        std::vector<double>                    s;
+        for (int i = 0; i < A.n_rows; ++i)
+          s.push_back((i % 3 == 0 ? -1. : 1.) * std::pow(10., exponent(generator)));
+        for (int i = 0; i < A.n_rows; ++i)
+          {
+            vectors[0].push_back(1. / s[i]);
+            double sum = 0.;
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              sum += A.values[p];
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              A.values[p] = s[i] * (A.values[p] - (is_singular && A.columns[p] == i ? sum : 0.)) * s[A.columns[p]];
+          }
+      }
+    };
+
+    TEST_F(DeviceAggregation, CoarseUnknownsAreThoseOfTheVector)
+    {
+      const InOtherUnits problem(five_point_matrix(50, 40, 0.), true);
+      AggregationOptions options;
+      options.max_coarse                                 = 20;
+      options.near_null_space                            = problem.vectors;
+      const std::vector<device::AggregationLevel> levels = device::aggregation_levels(device::to_device(problem.A), options);
+      ASSERT_GE(levels.size(), 3u);
+      for (std::size_t l = 1; l < levels.size(); ++l)
+        {
+          const CrsMatrix<double>   fine = device::to_host(levels[l].matrix), P = device::to_host(levels[l].prolongation);
+          const std::vector<double> v = to_host(levels[l].near_null), w = to_host(levels[l - 1].near_null);
+          ASSERT_EQ(static_cast<int>(w.size()), P.n_columns);
+          std::vector<double> Pw(v.size());
+          multiply(P, w.data(), Pw.data());
+          for (std::size_t i = 0; i < v.size(); ++i)
+            ASSERT_NEAR(Pw[i], v[i], 1e-12 * std::abs(v[i])) << l << " " << i;
+          expect_near(device::to_host(levels[l - 1].matrix), product(transpose(P), product(fine, P)), 1e-12);
+        }
+    }
+
+    TEST_F(DeviceAggregation, UnitsMakeNoDifference)
+    {
+      for (const bool is_singular : {false, true})
+        {
+          const CrsMatrix<double> A = five_point_matrix(150, 140, 0.);
+          const InOtherUnits      problem(A, is_singular);
+          EXPECT_LE(iterations(problem.A, Backend::cuda, "chebyshev", true, problem.vectors), iterations(A, Backend::cuda, "chebyshev") + 4);
+          AggregationOptions options;
+          options.near_null_space = problem.vectors;
+          MultigridOptions cycles;
+          cycles.backend         = Backend::cuda;
+          cycles.smoother.method = "chebyshev";
+          EXPECT_EQ(Multigrid<double>(problem.A, options, cycles).description().find("made on the host"), std::string::npos);
+        }
     }
 
     TEST_F(DeviceAggregation, IterationsHardlyGrowWithTheMatrix)
