@@ -16,6 +16,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <utility>
 
@@ -44,6 +46,41 @@ namespace leopard::command_line
       return a.method_name == "automatic" || a.runs_on(Backend::cuda);
     }
 
+    void check_for_backend(const Arguments &a, Backend backend);
+
+    bool suits(const Arguments &a, Backend backend)
+    {
+      try
+        {
+          check_for_backend(a, backend);
+          return true;
+        }
+      catch (const std::runtime_error &)
+        {
+          return false;
+        }
+    }
+
+    /** Whether the machine has a driver of GPUs, which is not asked, as its answer takes long. */
+    bool has_driver()
+    {
+      std::error_code no_permission;
+      return std::filesystem::exists("/dev/nvidiactl", no_permission) || std::filesystem::exists("/dev/dxg", no_permission);
+    }
+
+    /**
+     * Whether host threads solve it before a GPU has started, which takes 0.3 s, unless very many iterations are
+     * needed: a file of less than 4 MB (.gz: 1 MB), as of some 200,000 entries, and nothing is asked for that is a GPU's.
+     */
+    bool is_small(const Arguments &a)
+    {
+      const std::uintmax_t most = std::filesystem::path(a.matrix).extension() == ".gz" ? 1000000 : 4000000; // bytes
+      std::error_code      problem;
+      const std::uintmax_t size = std::filesystem::file_size(a.matrix, problem);
+      return !problem && size < most && a.backend == "automatic" && !a.is_relaxation() && a.n_gpus == 0 && !a.has("--waiting") &&
+             suits(a, Backend::host) && has_driver();
+    }
+
     /** What is chosen whether a GPU answers or not; nothing where that decides. */
     std::optional<ChosenBackend> chosen_without_gpu(const Arguments &a)
     {
@@ -53,6 +90,8 @@ namespace leopard::command_line
         return ChosenBackend{Backend::host, "host, as asked for: " + host_threads(a)};
       if (a.backend == "automatic" && a.method().has_blocks && a.async.schedule == Schedule::replay)
         return ChosenBackend{Backend::host, "host: a replay does not run on a GPU: " + host_threads(a)};
+      if (is_small(a))
+        return ChosenBackend{Backend::host, "host: a small matrix, solved before a GPU has started (--backend cuda takes one): " + host_threads(a)};
       if (!runs_on_gpu(a))
         return ChosenBackend{Backend::host, "host: " + a.method_name + " does not run on a GPU: " + host_threads(a)};
       return {};
@@ -501,16 +540,7 @@ namespace leopard::command_line
 
   bool suits_all_backends(const Arguments &arguments)
   {
-    try
-      {
-        for (const Backend backend : {Backend::host, Backend::cuda})
-          check_for_backend(arguments, backend);
-        return true;
-      }
-    catch (const std::runtime_error &)
-      {
-        return false;
-      }
+    return suits(arguments, Backend::host) && suits(arguments, Backend::cuda);
   }
 
   std::optional<Partition> choose_partition(const CrsMatrix<double> &A, BlockShape shape, int block_size)

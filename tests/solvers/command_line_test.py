@@ -2127,6 +2127,15 @@ class BadInput(Program):
         self.matrix("bad.mtx", entries, 144)
         self.refused("bad.mtx", "--method", "chebyshev", says="symmetric", code=1)
 
+    def test_small_matrices_do_not_wait_for_a_gpu(self):
+        if not HAS_GPU:
+            self.skipTest("no GPU here")
+        small = "host: a small matrix"
+        self.assertIn(small, self.run_it("A.mtx"))
+        for options in (["--method", "async"], ["--backend", "cuda"], ["--method", "cg", "--preconditioner", "async", "--storage", "dictionary"]):
+            with self.subTest(options):
+                self.assertNotIn(small, self.run_it("A.mtx", *options))
+
     def test_device_that_is_not_there(self):
         if HAS_GPU:
             self.skipTest("there is a GPU here")
