@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "../base/thread_pool.h"
 #include "../base/words.h"
+#include "../matrix/matrix_entries.h"
 #include "../matrix/matrix_market.h"
 #include "../matrix/npy.h"
 #include "report.h"
@@ -70,6 +71,20 @@ namespace leopard::command_line
         arguments.near_null_space_vectors = std::make_shared<const std::vector<std::vector<double>>>(std::move(vectors));
       }
     log_line("nodes", text);
+    return arguments;
+  }
+
+  Arguments with_units_of_unknowns(Arguments arguments, const CrsMatrix<double> &A)
+  {
+    constexpr double    much_nearer = 0.1;
+    const double        of_constant = energy_of(A, std::vector<double>(A.n_rows, 1.));
+    std::vector<double> v           = diagonal_of(A);
+    for (double &entry : v)
+      entry = 1. / std::sqrt(std::abs(entry));
+    if (!std::all_of(v.begin(), v.end(), [](double entry) { return std::isfinite(entry); }) || !(energy_of(A, v) <= much_nearer * of_constant))
+      return arguments;
+    log_line("units", "unknowns seem to have units of their own: levels keep |a_ii|^-1/2, near the null space, in the place of constants");
+    arguments.near_null_space_vectors = std::make_shared<const std::vector<std::vector<double>>>(1, std::move(v));
     return arguments;
   }
 

@@ -515,7 +515,8 @@ namespace leopard::command_line
 
     int solve_system(const Arguments &given, CrsMatrix<double> A, bool is_symmetric, const Times &times)
     {
-      const Arguments     arguments = with_nodes(given, A);
+      constexpr double    alike     = 4.; // entries of a diagonal
+      Arguments           arguments = with_nodes(given, A);
       std::vector<double> b         = right_hand_side(A, arguments.rhs);
       const Stopwatch     since_read; // of which --max-seconds is a limit
       if (arguments.is_relaxation())
@@ -533,7 +534,9 @@ namespace leopard::command_line
           (arguments.is_krylov() && arguments.preconditioner != "none" && arguments.preconditioner != "automatic"))
         check_diagonal(A, arguments.matrix);
       check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, !arguments.rhs.empty());
-      MatrixTraits       traits = look_at(A, is_symmetric);
+      MatrixTraits traits = look_at(A, is_symmetric);
+      if (traits.is_symmetric && traits.is_like_diffusion() && traits.has_whole_diagonal && traits.diagonal_range > alike && !arguments.has_nodes())
+        arguments = with_units_of_unknowns(std::move(arguments), A);
       const bool         scales = arguments.method_name == "automatic" || (arguments.precision == Precision::mixed && !is_symmetric);
       const ScaledSystem system = scales ? equilibrated(arguments, A, b, traits) : ScaledSystem();
       if (system.is_scaled())

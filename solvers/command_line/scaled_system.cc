@@ -80,8 +80,9 @@ namespace leopard::command_line
         if (!std::isfinite(norm(system.b)))
           throw InvalidInput("the right-hand side");
         system.arguments = arguments;
-        if (traits.is_symmetric && traits.is_like_diffusion() && !arguments.has_nodes()) // near whose null space are constants
-          system.arguments.near_null_space_vectors = std::make_shared<const std::vector<std::vector<double>>>(1, std::vector<double>(A.n_rows, 1.));
+        if (traits.is_symmetric && traits.is_like_diffusion() && arguments.near_null_space_vectors == nullptr && !arguments.has_nodes())
+          system.arguments.near_null_space_vectors =
+            std::make_shared<const std::vector<std::vector<double>>>(1, std::vector<double>(A.n_rows, 1.)); // in A's units
         system.arguments = with_scaled_nodes(std::move(system.arguments), system.scaling.columns);
         log_line("scaled", system.scaling.why + ": solved is " + system.scaling.text);
       }
