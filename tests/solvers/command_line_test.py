@@ -917,6 +917,25 @@ class Automatic(Program):
             self.assertAlmostEqual(x * s, y, delta=1e-3 * y)
         self.assertNotIn("S A S", self.run_it("A.mtx"))
 
+    def test_units_of_unknowns(self):
+        n, exponents = 80, random.Random(2)
+        for most in (1, 4):  # 4: scaled, too
+            with self.subTest(most):
+                d = [10**exponents.uniform(-most, most) for _ in range(n * n)]
+                self.matrix("units.mtx", {(i, j): value * d[i] * d[j] for (i, j), value in laplace(n).items()}, n * n)
+                said = self.solve("units.mtx", "--method", "cg", "--preconditioner", "multigrid")
+                self.assertIn("units       ", said)
+                self.assertLessEqual(int(re.search(r"converged after (\d+) iterations", said)[1]), 20)  # with constants 150 and more
+        jumps = {}
+        for (i, j), value in laplace(n).items():
+            if i < j:
+                k = 1e7 if i % n < n // 2 and j % n < n // 2 else 1.
+                jumps[i, j] = jumps[j, i] = value * k
+                for row in (i, j):
+                    jumps[row, row] = jumps.get((row, row), 1.) + k
+        self.matrix("jumps.mtx", jumps, n * n)
+        self.assertNotIn("units       ", self.run_it("jumps.mtx"))
+
     def test_singular_with_constants(self):
         n = 20
         entries = {}
