@@ -7,6 +7,7 @@
 #include "../matrix/sparse_product.h"
 #include "../multigrid/coarse_solvers.h"
 #include "gpus.h"
+#include "method.h"
 #include "nodes.h"
 #include "report.h"
 #include "strong_methods.h"
@@ -86,7 +87,7 @@ namespace leopard::command_line
 
     bool may_use_gpu(const Arguments &arguments)
     {
-      return arguments.backend == "cuda" || (arguments.backend == "automatic" && device::n_devices() > 0);
+      return may_take_gpu(arguments) && device::n_devices() > 0;
     }
 
     std::vector<Attempt> of_symmetric(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments, bool has_direct)

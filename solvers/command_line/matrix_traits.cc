@@ -17,6 +17,8 @@ namespace leopard::command_line
 {
   namespace
   {
+    constexpr double hopeless_radius = 0.97; ///< of |B|, that is not found to be small
+
     /** What entries tell, of some rows or of all. */
     struct Look
     {
@@ -24,6 +26,7 @@ namespace leopard::command_line
       double sum = 0., absolute_sum = 0.; // of all entries
       bool   positive = true, whole = true, dominant = true, singular = true, singular_in_single = true, coupled = false;
       bool   above = false, below = false; // the diagonal
+      long   n_even = 0;                   // rows in which the entries beside the diagonal outweigh it, or nearly
 
       void add_row(const CrsMatrix<double> &A, int i, double diagonal)
       {
@@ -47,6 +50,7 @@ namespace leopard::command_line
           }
         sum += of_row;
         absolute_sum += absolute;
+        n_even += absolute - size > hopeless_radius * size ? 1 : 0;
         const bool alone   = absolute == size;
         singular           = singular && kind_of_row_sum(of_row, absolute, !alone) != RowSum::other;
         singular_in_single = singular_in_single && kind_of_row_sum(of_row, absolute, !alone, row_sum_rounding_single) != RowSum::other;
@@ -74,13 +78,16 @@ namespace leopard::command_line
         coupled            = coupled || other.coupled;
         above              = above || other.above;
         below              = below || other.below;
+        n_even += other.n_even;
       }
     };
 
-    void look_at_entries(const CrsMatrix<double> &A, MatrixTraits &traits, std::vector<double> &diagonal)
+    /** @return whether A is symmetric and nearly all rows of |B| sum to 1 or nearly so: its radius is not small. */
+    bool look_at_entries(const CrsMatrix<double> &A, MatrixTraits &traits, std::vector<double> &diagonal)
     {
-      Look       look;
-      std::mutex one_at_a_time;
+      constexpr double hopeless_share = 0.95;
+      Look             look;
+      std::mutex       one_at_a_time;
       parallel_for(A.n_rows, 4096, [&](long begin, long end) {
         Look mine;
         for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
@@ -101,6 +108,7 @@ namespace leopard::command_line
       traits.is_singular           = look.singular && look.coupled;
       traits.is_singular_in_single = look.singular_in_single && look.coupled;
       traits.wrong_sign            = look.off_diagonal > 0. ? look.of_wrong_sign / look.off_diagonal : 0.;
+      return traits.is_symmetric && static_cast<double>(look.n_even) > hopeless_share * A.n_rows;
     }
 
     /** max_j sum_i |a_ij / a_jj| without i = j, which bounds rho(|B|), too: the columns of Markov chains tell more. */
@@ -125,8 +133,8 @@ namespace leopard::command_line
     double bound_of_radius(const CrsMatrix<double> &A, const std::vector<double> &diagonal)
     {
       constexpr int       most = 30, few = 6;
-      constexpr double    hopeless = 0.97, seconds = 0.5;
-      const auto          start = std::chrono::steady_clock::now();
+      constexpr double    seconds = 0.5;
+      const auto          start   = std::chrono::steady_clock::now();
       std::vector<double> v(A.n_rows, 1.), next(A.n_rows);
       double              bound = std::numeric_limits<double>::infinity();
       for (int step = 0; step < most; ++step)
@@ -161,7 +169,7 @@ namespace leopard::command_line
             std::transform(next.begin() + begin, next.begin() + end, v.begin() + begin, [&](double w) { return std::max(w / norm, 1e-200); });
           });
           const bool late = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds;
-          if (!(bound > 0.5 * fast_radius) || late || (step >= few && bound > hopeless))
+          if (!(bound > 0.5 * fast_radius) || late || (step >= few && bound > hopeless_radius))
             break;
         }
       return bound;
@@ -280,8 +288,8 @@ namespace leopard::command_line
     std::vector<double> diagonal(A.n_rows, 0.);
     traits.n_rows       = A.n_rows;
     traits.is_symmetric = is_symmetric;
-    look_at_entries(A, traits, diagonal);
-    traits.radius_bound = traits.has_whole_diagonal ? bound_of_radius(A, diagonal) : std::numeric_limits<double>::infinity();
+    const bool is_slow  = look_at_entries(A, traits, diagonal);
+    traits.radius_bound = traits.has_whole_diagonal && !is_slow ? bound_of_radius(A, diagonal) : std::numeric_limits<double>::infinity();
     if (!is_symmetric && traits.has_whole_diagonal && !(traits.radius_bound <= fast_radius))
       traits.radius_bound = std::min(traits.radius_bound, bound_by_columns(A, diagonal));
     if (is_symmetric && traits.has_positive_diagonal && traits.is_like_diffusion())

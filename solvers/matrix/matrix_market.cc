@@ -3,7 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/read_text.h"
-#include "../base/thread_pool.h"
+#include "../base/resize_touched.h"
 
 #include <algorithm>
 #include <atomic>
@@ -358,17 +358,26 @@ namespace leopard
       return entry;
     }
 
+    struct Entries
+    {
+      std::vector<std::vector<Entry>> parts;
+      long long                       n_mirrored = 0; ///< of a symmetric matrix: those beside the diagonal
+    };
+
     /**
      * All entries, read by the threads of a pool, each a part of the lines. Nothing where anything is wrong: who reads
      * in sequence knows the line. @param reader before the entries.
      */
-    std::optional<std::vector<std::vector<Entry>>> entries_in_parts(const LineReader &reader, const Header &header, ThreadPool &pool)
+    std::optional<Entries> entries_in_parts(const LineReader &reader, const Header &header, ThreadPool &pool)
     {
-      constexpr std::size_t           grain   = 1 << 16; // bytes a part
-      const int                       n_parts = static_cast<int>(std::min<std::size_t>(pool.size(), reader.n_bytes_left() / grain + 1));
-      std::vector<std::vector<Entry>> parts(n_parts);
-      std::atomic<bool>               wrong{false};
-      const auto                      read_part = [&](int part) {
+      constexpr std::size_t            grain   = 1 << 16; // bytes a part
+      const int                        n_parts = static_cast<int>(std::min<std::size_t>(pool.size(), reader.n_bytes_left() / grain + 1));
+      Entries                          result;
+      std::vector<std::vector<Entry>> &parts = result.parts;
+      std::atomic<long long>           n_mirrored{0};
+      std::atomic<bool>                wrong{false};
+      parts.resize(n_parts);
+      const auto read_part = [&](int part) {
         try
           {
             LineReader        lines = reader.part(part, n_parts);
@@ -381,6 +390,7 @@ namespace leopard
                 parts[part].push_back(read_entry(lines, header));
                 lines.expect_end_of_line("the entry");
               }
+            n_mirrored += std::count_if(parts[part].begin(), parts[part].end(), [](const Entry &e) { return e.row != e.column; });
           }
         catch (const InvalidInput &)
           {
@@ -393,7 +403,8 @@ namespace leopard
         n += part.size();
       if (wrong || n != static_cast<std::size_t>(header.n_entries))
         return std::nullopt;
-      return parts;
+      result.n_mirrored = header.is_symmetric ? n_mirrored.load() : 0;
+      return result;
     }
 
     /** The same in sequence, for what is wrong. */
@@ -488,8 +499,8 @@ namespace leopard
           A.row_offsets[i + 1] = A.row_offsets[i] + next[i];
           next[i]              = A.row_offsets[i];
         }
-      A.columns.resize(A.row_offsets[A.n_rows]);
-      A.values.resize(A.row_offsets[A.n_rows]);
+      resize_touched(A.columns, A.row_offsets[A.n_rows], pool);
+      resize_touched(A.values, A.row_offsets[A.n_rows], pool);
       for_each(next, [&](int p, int column, double value) {
         A.columns[p] = column;
         A.values[p]  = value;
@@ -550,22 +561,13 @@ namespace leopard
     const Header     header         = read_matrix_header(reader);
     const LineReader before_entries = reader;
     const auto       pool           = shared_thread_pool(0);
-    auto             parts          = entries_in_parts(reader, header, *pool);
-    if (!parts)
+    auto             entries        = entries_in_parts(reader, header, *pool);
+    if (!entries)
       refuse_entries(reader, header);
-    if (header.is_symmetric)
-      {
-        long long n_mirrored = 0;
-        for (const std::vector<Entry> &part : *parts)
-          n_mirrored += std::count_if(part.begin(), part.end(), [](const Entry &e) { return e.row != e.column; });
-        if (header.n_entries + n_mirrored > max_int)
-          fail_at(name,
-                  header.size_line,
-                  "the matrix has " + std::to_string(header.n_entries + n_mirrored) + " entries in both triangles together",
-                  "at most 2^31 - 1 entries");
-      }
-    CrsMatrix<double> A = to_rows(*parts, header, *pool);
-    parts.reset();
+    if (const long long n = header.n_entries + entries->n_mirrored; n > max_int)
+      fail_at(name, header.size_line, "the matrix has " + std::to_string(n) + " entries in both triangles together", "at most 2^31 - 1 entries");
+    CrsMatrix<double> A = to_rows(entries->parts, header, *pool);
+    entries.reset();
     if (const auto twice = sort_rows(A, *pool))
       {
         auto [i, j] = *twice;
