@@ -403,11 +403,36 @@ namespace leopard
                       : bisected<3>(coordinates, block_size, n_threads, shifted);
   }
 
+  namespace
+  {
+    /** Parts that are too large in as many as it takes, by the order of their rows. @return the number of parts. */
+    int split_large_parts(std::vector<int> &part, int n_parts, int block_size)
+    {
+      std::vector<int> size(n_parts, 0), n_seen(n_parts, 0), first(n_parts);
+      for (const int p : part)
+        ++size[p];
+      int n = n_parts; // the first piece of a part keeps its number
+      for (int p = 0; p < n_parts; ++p)
+        {
+          first[p] = n - 1;
+          n += std::max(0, (size[p] - 1) / block_size);
+        }
+      for (int &p : part)
+        {
+          const int n_pieces = (size[p] - 1) / block_size + 1, rows = (size[p] - 1) / n_pieces + 1, piece = n_seen[p]++ / rows;
+          p = piece == 0 ? p : first[p] + piece;
+        }
+      return n;
+    }
+  } // namespace
+
   template <typename Number>
   Partition metis_partition(const CrsMatrix<Number> &A, int block_size)
   {
     require_block_size(block_size);
-    Graph graph = symmetric_graph(A);
+    Graph            graph = symmetric_graph(A);
+    std::vector<int> too_large; // what METIS has found last
+    int              n_too_large = 0;
     // METIS keeps the parts' sizes within a tolerance; more parts are asked for until none exceeds the block size
     for (idx_t n_parts = A.n_rows == 0 ? 1 : (A.n_rows - 1) / block_size + 1;; n_parts += 1 + n_parts / 50)
       {
@@ -435,10 +460,17 @@ namespace leopard
                                              metis_options,
                                              &cut,
                                              part.data());
+        if (code != METIS_OK && n_too_large > 0) // METIS 5.1 fails for some numbers of parts
+          {
+            n_too_large = split_large_parts(too_large, n_too_large, block_size);
+            return partition_of(too_large, n_too_large);
+          }
         if (code != METIS_OK)
           throw InvalidInput("METIS could not divide the graph of the matrix into " + std::to_string(n_parts) + " parts (code " +
                              std::to_string(code) + ")\n  expected: contiguous blocks or tiles instead");
-        Partition  result  = partition_of(std::vector<int>(part.begin(), part.end()), static_cast<int>(n_parts));
+        too_large.assign(part.begin(), part.end());
+        n_too_large        = static_cast<int>(n_parts);
+        Partition  result  = partition_of(too_large, n_too_large);
         const auto largest = blocks_between(result.block_offsets).largest();
         if (largest <= block_size)
           return result;

@@ -501,7 +501,16 @@ namespace leopard
     return true;
   }
 
-  MultigridHierarchy aggregation_hierarchy(const CrsMatrix<double> &A, const AggregationOptions &options)
+  GalerkinProduct galerkin_on_host(const AggregationOptions &options, double n_finest)
+  {
+    return [n_threads = options.n_threads, most = options.most_complexity, n_finest](const CrsMatrix<double> &A, const CrsMatrix<double> &P) {
+      const CrsMatrix<double> AP = product(A, P, n_threads);
+      check_complexity(AP.n_entries(), n_finest, most);
+      return product(transpose(P, n_threads), AP, n_threads);
+    };
+  }
+
+  MultigridHierarchy aggregation_hierarchy(const CrsMatrix<double> &A, const AggregationOptions &options, GalerkinProduct galerkin)
   {
     options.validate();
     check_for_aggregation(A);
@@ -511,6 +520,8 @@ namespace leopard
     result.levels[0].matrix = A;
     const double n_finest   = A.n_entries();
     double       n_entries  = n_finest; // of all levels
+    if (!galerkin)
+      galerkin = galerkin_on_host(options, n_finest);
     while (static_cast<int>(result.levels.size()) < options.max_levels)
       {
         MultigridLevel &fine = result.levels.back();
@@ -524,9 +535,7 @@ namespace leopard
         MultigridLevel coarse;
         fine.prolongation = on_level(rows, [&] { return smoothed_prolongation(aggregates, tentative, options.n_threads); });
         check_complexity(fine.prolongation.n_entries(), n_finest, options.most_complexity);
-        const CrsMatrix<double> AP = product(fine.matrix, fine.prolongation, options.n_threads);
-        check_complexity(AP.n_entries(), n_finest, options.most_complexity);
-        coarse.matrix = product(transpose(fine.prolongation, options.n_threads), AP, options.n_threads);
+        coarse.matrix = galerkin(fine.matrix, fine.prolongation);
         space         = std::move(tentative.coarse);
         n_entries += coarse.matrix.n_entries();
         check_complexity(n_entries, n_finest, options.most_complexity);

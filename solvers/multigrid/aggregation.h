@@ -6,6 +6,8 @@
 #include "hierarchy.h"
 #include "near_null_space.h"
 
+#include <functional>
+
 #include <vector>
 
 namespace leopard
@@ -134,14 +136,21 @@ namespace leopard
   /** @throws InvalidInput where A is not what aggregation_hierarchy() takes. */
   void check_for_aggregation(const CrsMatrix<double> &A);
 
+  /** P^T A P; A is the problem's matrix, or what the call before has returned. */
+  using GalerkinProduct = std::function<CrsMatrix<double>(const CrsMatrix<double> &A, const CrsMatrix<double> &P)>;
+
+  /** By sparse products on threads. @param options AggregationOptions::most_complexity, for n_finest entries. */
+  GalerkinProduct galerkin_on_host(const AggregationOptions &options, double n_finest);
+
   /**
    * Levels for any square matrix by smoothed aggregation (Vanek, Mandel, Brezina, Computing 56 (1996) 179): A_{l-1} =
    * P_l^T A_l P_l, level by level until a matrix has at most max_coarse rows or the next would have hardly fewer. With
    * block_unknowns and near_null_space of systems, whose unknowns differ in kind or are coupled: elasticity. What of
    * their near null space A maps to zero, such as motions of a body that nothing holds, is held on the coarsest level
    * (with_held_motions()), so that A may be singular where b is in its range.
+   * @param galerkin none: galerkin_on_host().
    * @throws InvalidInput for options or a matrix that are not valid, one with ghosts, or one of such motions that is
    * not coarsened.
    */
-  MultigridHierarchy aggregation_hierarchy(const CrsMatrix<double> &A, const AggregationOptions &options = {});
+  MultigridHierarchy aggregation_hierarchy(const CrsMatrix<double> &A, const AggregationOptions &options = {}, GalerkinProduct galerkin = {});
 } // namespace leopard

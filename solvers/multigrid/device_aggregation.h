@@ -54,6 +54,12 @@ namespace leopard::device
   std::vector<AggregationLevel> aggregation_levels(DeviceCrs<double> A, const AggregationOptions &options);
 
   /**
+   * As galerkin_on_host() but for rounding, by products in device memory, for levels that the host makes. @throws
+   * InvalidInput, DeviceError.
+   */
+  GalerkinProduct galerkin_on_device(const AggregationOptions &options, double n_finest);
+
+  /**
    * An order of each level's rows in which those of an aggregate are neighbours, and aggregates that are one on a
    * coarser level, too: contiguous blocks are compact. Rows in no aggregate are the last. @return old_row of each
    * level, coarsest first, that of the coarsest empty.

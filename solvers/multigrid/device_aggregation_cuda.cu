@@ -442,6 +442,18 @@ namespace leopard::device
     return result;
   }
 
+  GalerkinProduct galerkin_on_device(const AggregationOptions &options, double n_finest)
+  {
+    const auto coarse = std::make_shared<DeviceCrs<double>>(); // what was returned last: A of the next call
+    return [coarse, most = options.most_complexity, n_finest](const CrsMatrix<double> &A, const CrsMatrix<double> &P) {
+      const DeviceCrs<double> fine = coarse->n_rows > 0 ? *coarse : to_device(A), on_device = to_device(P);
+      const DeviceCrs<double> AP = product(fine, on_device);
+      check_complexity(static_cast<double>(AP.n_entries), n_finest, most);
+      *coarse = product(transposed(on_device), AP);
+      return to_host(*coarse);
+    };
+  }
+
   std::vector<Array<int>> aggregate_orders(const std::vector<AggregationLevel> &levels)
   {
     std::vector<Array<int>> orders(levels.size());

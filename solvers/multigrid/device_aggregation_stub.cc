@@ -16,6 +16,10 @@ namespace leopard::device
   {
     no_cuda();
   }
+  GalerkinProduct galerkin_on_device(const AggregationOptions & /*options*/, double /*n_finest*/)
+  {
+    no_cuda();
+  }
   std::vector<Array<int>> aggregate_orders(const std::vector<AggregationLevel> & /*levels*/)
   {
     no_cuda();

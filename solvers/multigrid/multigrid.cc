@@ -7,6 +7,7 @@
 #include "../matrix/row_sums.h"
 #include "aggregation.h"
 #include "coarse_solvers.h"
+#include "device_aggregation.h"
 #include "level_order.h"
 #include "multigrid_data.h"
 
@@ -161,7 +162,13 @@ namespace leopard
     options.validate();
     if (!is_aggregated_on_device(options) || !aggregation.is_like_scalar())
       {
-        take(aggregation_hierarchy(A, aggregation), options, nullptr);
+        const double n_finest = A.n_entries();
+        take(aggregation_hierarchy(A,
+                                   aggregation,
+                                   options.backend == Backend::cuda ? device::galerkin_on_device(aggregation, n_finest)
+                                                                    : galerkin_on_host(aggregation, n_finest)),
+             options,
+             nullptr);
         if (is_aggregated_on_device(options))
           data->matrices += ", made on the host for nodes of several unknowns or several vectors near the null space";
         return;

@@ -7,6 +7,7 @@
 #include <solvers/krylov/cg.h>
 #include <solvers/matrix/elasticity.h>
 #include <solvers/multigrid/aggregation.h>
+#include <solvers/multigrid/device_aggregation.h>
 
 #include <gtest/gtest.h>
 
@@ -436,6 +437,29 @@ namespace leopard
             EXPECT_EQ(solve(multigrid, x, b, 1e-8, 300).status, SolveStatus::converged);
             EXPECT_LT(relative_residual(A, x, b), 1e-7);
           }
+      }
+  }
+
+  TEST_P(AggregationOfSystemsOn, ProductsAreThoseOfTheHost)
+  {
+    const Elasticity        problem   = {3, {12, 11, 10}};
+    const CrsMatrix<double> A         = problem.matrix();
+    AggregationOptions      options   = with_rotations(problem);
+    options.max_coarse                = 50;
+    const auto               galerkin = GetParam() == Backend::cuda ? device::galerkin_on_device : galerkin_on_host;
+    const MultigridHierarchy found    = aggregation_hierarchy(A, options, galerkin(options, A.n_entries())),
+                             expected = aggregation_hierarchy(A, options);
+    ASSERT_GE(expected.levels.size(), 3u);
+    ASSERT_EQ(found.levels.size(), expected.levels.size());
+    for (std::size_t l = found.levels.size() - 2; l < found.levels.size(); ++l) // on coarser ones aggregates depend on rounding
+      {
+        const CrsMatrix<double> &a = found.levels[l].matrix, &b = expected.levels[l].matrix;
+        ASSERT_EQ(a.columns, b.columns) << l;
+        double largest = 0.;
+        for (const double v : b.values)
+          largest = std::max(largest, std::abs(v));
+        for (std::size_t p = 0; p < a.values.size(); ++p)
+          ASSERT_NEAR(a.values[p], b.values[p], 1e-10 * largest) << l;
       }
   }
 
