@@ -324,3 +324,8 @@ class Table(Program):
                 run = self.table(*lines)
                 self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
                 self.assertIn(says, run.stdout)
+
+    def test_seconds_are_all_that_a_run_says(self):
+        """Preparing, which has the factors and all attempts that failed in it, was left out, of the default and of its peers."""
+        run = self.table("echo 'time        0.25 s solving, 0.5 s reading, 1 s preparing'")
+        self.assertIn("| 1.8 (", run.stdout, run.stderr)
