@@ -12,6 +12,7 @@
 #include "strong_methods.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace leopard::command_line
@@ -166,8 +167,10 @@ namespace leopard::command_line
       const std::string    what      = traits.is_symmetric ? "symmetric, the diagonal is not positive" : "not symmetric";
       const bool           has_small = has_direct && traits.n_rows <= most_rows_of_direct && !traits.has_hopeless_factors();
       const int            patience  = has_small ? 60 : 200; // coarse levels that suit a matrix need some tens of iterations
-      const Attempt        multigrid = {"gmres", "multigrid", what + ", entries like those of diffusion", patience};
-      Attempt              factors   = {"gmres", "ilu", what, 300};
+      Attempt              multigrid = {"gmres", "multigrid", what + ", entries like those of diffusion", patience};
+      multigrid.early_iterations     = has_small ? 20 : 60; // by then they have begun to fall, or the weights are too rough for aggregates
+      multigrid.early_residual       = 0.9;
+      Attempt factors                = {"gmres", "ilu", what, 300};
       if (traits.is_like_diffusion())
         {
           result                      = traits.is_symmetric ? std::vector<Attempt>{multigrid} : with_smoothers_of_others(multigrid, arguments);
@@ -292,16 +295,21 @@ namespace leopard::command_line
     return result;
   }
 
-  Attempt at_its_turn(Attempt attempt, const CrsMatrix<double> &A, double seconds_left)
+  Attempt at_its_turn(Attempt attempt, const CrsMatrix<double> &A, double tolerance, double seconds_left)
   {
-    constexpr double of_entry = 2e-6; // seconds of the analysis, which nothing interrupts, at most
+    constexpr double of_entry       = 2e-6; // seconds of the analysis, which nothing interrupts, at most
+    constexpr double digits_by_then = 0.15; // of those that it is to gain, after half of the iterations; GMRES may fall faster in the end
     if (attempt.has_factors_to_come && seconds_left > of_entry * A.n_entries())
       if (const double work = factor_operations(A); work <= cheap_cholesky)
         {
           const double each      = attempt.preconditioner == "ilu" ? 1. : of_iteration; // LU takes longer than Cholesky
           attempt.max_iterations = std::min(attempt.max_iterations, 1 + static_cast<int>(work / each));
           if (attempt.preconditioner == "ilu")
-            attempt.largest_shift = largest_shift;
+            {
+              attempt.largest_shift    = largest_shift;
+              attempt.early_iterations = attempt.max_iterations / 2;
+              attempt.early_residual   = tolerance > 0. ? std::pow(tolerance, digits_by_then) : 1.;
+            }
         }
     return attempt;
   }
@@ -341,6 +349,8 @@ namespace leopard::command_line
     result.preconditioner   = attempt.preconditioner;
     result.found_stencil    = attempt.stencil;
     result.largest_shift    = attempt.largest_shift;
+    result.early_iterations = attempt.early_iterations;
+    result.early_residual   = attempt.early_residual;
     result.most_complexity  = attempt.most_complexity;
     result.has_dear_factors = attempt.has_dear_factors;
     if (!attempt.smoother.empty() && !arguments.has("--smoother"))

@@ -89,8 +89,8 @@ namespace leopard::command_line
       std::string      in_vain, last_failure;
       for (std::size_t k = 0; k < attempts.size(); ++k)
         {
-          const double before      = stopwatch.seconds(); // of methods in vain
-          Arguments    now         = with_attempt(arguments, at_its_turn(attempts[k], A, trial_seconds - before));
+          const double before = stopwatch.seconds(); // of methods in vain
+          Arguments    now    = with_attempt(arguments, at_its_turn(attempts[k], A, arguments.criteria.relative_tolerance, trial_seconds - before));
           now.criteria.max_seconds = trial_seconds - before;
           if (!(now.criteria.max_seconds > 0.) || (k > 0 && now.method_name == "direct"))
             return "more than " + duration(before) + ", the time of what fails (" + in_vain + "); that of " + text_of(attempts[k]) + " is not told";
@@ -435,7 +435,7 @@ namespace leopard::command_line
         {
           const Stopwatch of_this;
           const double    rest              = arguments.criteria.max_seconds > 0. ? seconds_left() : std::numeric_limits<double>::infinity();
-          Arguments       now               = with_attempt(arguments, at_its_turn(attempts[i], A, rest));
+          Arguments       now               = with_attempt(arguments, at_its_turn(attempts[i], A, tolerance, rest));
           const bool      is_free_multigrid = arguments.precision == Precision::automatic && now.method_name == "multigrid";
           const bool      is_free_krylov    = now.is_krylov() && (now.is_automatic || arguments.precision != Precision::mixed);
           const bool      chose_single =
@@ -460,7 +460,8 @@ namespace leopard::command_line
                 is_last = leave_out_cg(attempts, i);
               if (found.result.status == SolveStatus::iteration_limit && arguments.method_name != "automatic" && arguments.has("--max-iterations"))
                 is_last = leave_out_exact_solves(attempts, i);
-              if (chose_single && !is_indefinite && (found.result.status == SolveStatus::diverged || found.result.status == SolveStatus::stagnated))
+              if (chose_single && !is_indefinite && !found.iteration.solver->stands_still() &&
+                  (found.result.status == SolveStatus::diverged || found.result.status == SolveStatus::stagnated))
                 try_in_double_next();
               if (found.result.status == SolveStatus::iteration_limit && !is_last && !arguments.has("--max-iterations"))
                 if (const auto more = patient(attempts[i], found.quality.relative(), attempts[i + 1], A))

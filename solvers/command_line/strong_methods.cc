@@ -523,10 +523,12 @@ namespace leopard::command_line
         return make_mixed_krylov(A, a, backend, log);
       const double  start = now();
       KrylovOptions options;
-      options.backend        = backend;
-      options.n_threads      = a.async.n_threads;
-      options.max_iterations = a.criteria.max_iterations;
-      options.keep_history   = true;
+      options.backend          = backend;
+      options.n_threads        = a.async.n_threads;
+      options.max_iterations   = a.criteria.max_iterations;
+      options.keep_history     = true;
+      options.early_iterations = a.early_iterations;
+      options.early_residual   = a.early_residual;
       OfPreconditioner                      of;
       AboutPreconditioner                   found;
       std::unique_ptr<KrylovSolver<double>> krylov;

@@ -294,6 +294,31 @@ class Kinds(Program):
         self.assertIn("failed      cg preconditioned by ic: the incomplete factors are those of another matrix", said)
         self.assertIn("Cholesky", said)
 
+    def test_attempts_in_vain_are_ended_early(self):
+        """Other weights in each direction of an edge, over four decades: sixty iterations with coarse levels and some hundred with ILU(0)."""
+        n, numbers = 60, random.Random(1)
+        entries = {}
+        for i, j in laplace(n):
+            if i != j:
+                entries[i, j] = -10. ** numbers.uniform(-2., 2.)
+                entries[i, i] = entries.get((i, i), 1. if i % n in (0, n - 1) or i // n in (0, n - 1) else 0.) - entries[i, j]
+        said = self.solve(entries, n * n)
+        after = [int(line.split(" after ")[1].split()[0]) for line in said.splitlines() if line.startswith("failed ")]
+        self.assertEqual(len(after), 2, said)
+        self.assertLessEqual(after[0], 20, said)
+        self.assertLessEqual(after[1], 70, said)
+
+    def test_a_residual_that_stands_still_is_given_up(self):
+        """GMRES made its ten thousand iterations, of which all but some hundred changed nothing."""
+        entries, b = self.semidefinite(300, 290, 2)
+        numbers = random.Random(1)
+        self.matrix("K.mtx", entries, 300)
+        self.vector("b.mtx", [value + numbers.gauss(0., 1.) for value in b])
+        for preconditioner in ("jacobi", "none"):
+            said, _ = self.run_it("K.mtx", "--rhs", "b.mtx", "--backend", "host", "--method", "gmres", "--preconditioner", preconditioner, code=1)
+            self.assertIn("ended       FGMRES(50): residual that stands still", said)
+            self.assertLess(int(said.split("stagnated after ")[1].split()[0]), 3000, said)
+
     def test_large_entries_do_not_make_it_symmetric(self):
         """Products of diagonal entries overflowed, and triangular matrices were taken for symmetric and some refused as singular."""
         entries = {(i, i): 1e155 for i in range(30)}
