@@ -21,6 +21,7 @@
 #include "krylov_method.h"
 #include "option_names.h"
 #include "report.h"
+#include "singular.h"
 #include "vectors.h"
 
 #include <algorithm>
@@ -107,9 +108,10 @@ namespace leopard::command_line
           }
         catch (const InvalidInput &)
           {
-            throw InvalidInput(
-              "direct: the matrix is singular, so its factors cannot be computed\n  expected: a regular matrix, or a right-hand side "
-              "in its range and another method: gmres with the preconditioner none, or cg with jacobi for a symmetric one");
+            const std::string why = why_structurally_singular(A);
+            throw InvalidInput("direct: " + (why.empty() ? "the matrix is singular, so its factors cannot be computed" : why) +
+                               "\n  expected: a regular matrix, or a right-hand side in its range and another method: gmres with the "
+                               "preconditioner none, or cg with jacobi for a symmetric one");
           }
       }
 

@@ -220,6 +220,29 @@ class Kinds(Program):
         x = [numbers.random() for _ in range(n)]
         self.assertIn("column 199 is empty or zero", self.solve(columns, n, b=multiply(columns, x)))
 
+    def test_structurally_singular_matrices_say_why(self):
+        """Ten thousand iterations of GMRES ended with nothing but that they were ten thousand."""
+        n, numbers = 60, random.Random(9)
+        entries = {(i, i): 3. for i in range(n)}
+        entries.update({(i, numbers.randrange(n)): numbers.gauss(0., 1.) for i in range(n) for _ in range(4)})
+        entries = {(i, j): value for (i, j), value in entries.items() if j > 2 or i < 2}
+        entries.update({(0, 1): 1., (0, 2): 2., (1, 0): 3., (1, 1): 4., (1, 2): 5., (2, 7): 1.})
+        self.matrix("K.mtx", entries, n)
+        self.vector("b.mtx", [numbers.gauss(0., 1.) for _ in range(n)])
+        why = "structurally singular: at most 59 of its 60 rows can have a pivot, as columns 1, 2 and 3 have entries in rows 1 and 2 only"
+        for options in ((), ("--method", "direct")):
+            said, error = self.run_it("K.mtx", "--rhs", "b.mtx", "--backend", "host", *options, code=1)
+            self.assertIn(why, error)
+            self.assertNotIn("10000 iterations", said + error)
+            self.assertEqual("convergence is not promised" in said, not options)
+        said = self.run_it("K.mtx", "--analyze")
+        self.assertIn(why, said)
+        entries[2, 2] = 1.
+        self.assertNotIn("structurally", self.solve(entries, n))
+        del entries[2, 2], entries[1, 2]
+        entries[7, 2] = 1.  # no diagonal there, and a pivot all the same
+        self.assertNotIn("structurally", self.solve(entries, n))
+
     def acyclic(self, n, degree=4):
         """A directed graph without cycles, each node to some before it: D - U, triangular."""
         numbers, entries = random.Random(7), {(i, i): 0.01 for i in range(n)}
