@@ -15,29 +15,25 @@
 
 namespace leopard::command_line
 {
-  namespace
+  double energy_of(const CrsMatrix<double> &A, const std::vector<double> &v)
   {
-    /** v^T A v / v^T |D| v in absolute value: far below 1 near the null space, about 1 for random numbers. */
-    double energy_of(const CrsMatrix<double> &A, const std::vector<double> &v)
-    {
-      double     energy = 0., scale = 0.;
-      std::mutex one_at_a_time;
-      parallel_for(A.n_rows, 4096, [&](long begin, long end) {
-        double my_energy = 0., my_scale = 0.;
-        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            {
-              my_energy += v[i] * A.values[p] * v[A.columns[p]];
-              if (A.columns[p] == i)
-                my_scale += v[i] * std::abs(A.values[p]) * v[i];
-            }
-        const std::lock_guard<std::mutex> lock(one_at_a_time);
-        energy += my_energy;
-        scale += my_scale;
-      });
-      return std::abs(energy) / scale;
-    }
-  } // namespace
+    double     energy = 0., scale = 0.;
+    std::mutex one_at_a_time;
+    parallel_for(A.n_rows, 4096, [&](long begin, long end) {
+      double my_energy = 0., my_scale = 0.;
+      for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          {
+            my_energy += v[i] * A.values[p] * v[A.columns[p]];
+            if (A.columns[p] == i)
+              my_scale += v[i] * std::abs(A.values[p]) * v[i];
+          }
+      const std::lock_guard<std::mutex> lock(one_at_a_time);
+      energy += my_energy;
+      scale += my_scale;
+    });
+    return std::abs(energy) / scale;
+  }
 
   Arguments with_nodes(Arguments arguments, const CrsMatrix<double> &A)
   {

@@ -4,6 +4,9 @@
 #include "../matrix/crs_matrix.h"
 #include "arguments.h"
 
+#include <string>
+#include <vector>
+
 namespace leopard::command_line
 {
   /**
@@ -19,6 +22,11 @@ namespace leopard::command_line
    * that overflow.
    */
   Arguments with_scaled_nodes(Arguments arguments, const std::vector<double> &c);
+
+  /**
+   * v^T A v / v^T |D| v in absolute value: far below 1 near the null space, about 1 for random numbers. By all threads.
+   */
+  double energy_of(const CrsMatrix<double> &A, const std::vector<double> &v);
 
   /** "--block-unknowns 3 and --near-null-space": those that are given. */
   std::string text_of_nodes(const Arguments &arguments);

@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "../base/norms.h"
 #include "../base/words.h"
+#include "../matrix/matrix_entries.h"
 #include "nodes.h"
 #include "report.h"
 
@@ -65,6 +66,19 @@ namespace leopard::command_line
       found.result.history_seconds.push_back(found.result.seconds);
       return true;
     }
+    /**
+     * What is near the null space of a matrix like those of diffusion, in its own units: constants, where coefficients
+     * that jump make its rows differ; or if it is S K S with a K whose rows are alike, what constants of K are then,
+     * which is C a^-1/2 with the diagonal a of the scaled matrix. @param after scaled by C on either side.
+     */
+    std::vector<double> near_null_space_of(const CrsMatrix<double> &A, const CrsMatrix<double> &after, const std::vector<double> &c)
+    {
+      const std::vector<double> ones(A.n_rows, 1.);
+      std::vector<double>       even = diagonal_of(after, 0);
+      for (double &value : even)
+        value = 1. / std::sqrt(value);
+      return energy_of(after, even) < energy_of(A, ones) ? times(c, even) : ones;
+    }
   } // namespace
 
   ScaledSystem equilibrated(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const MatrixTraits &traits)
@@ -80,8 +94,9 @@ namespace leopard::command_line
         if (!std::isfinite(norm(system.b)))
           throw InvalidInput("the right-hand side");
         system.arguments = arguments;
-        if (traits.is_symmetric && traits.is_like_diffusion() && !arguments.has_nodes()) // near whose null space are constants
-          system.arguments.near_null_space_vectors = std::make_shared<const std::vector<std::vector<double>>>(1, std::vector<double>(A.n_rows, 1.));
+        if (traits.is_symmetric && traits.is_like_diffusion() && !arguments.has_nodes())
+          system.arguments.near_null_space_vectors =
+            std::make_shared<const std::vector<std::vector<double>>>(1, near_null_space_of(A, system.A, system.scaling.columns));
         system.arguments = with_scaled_nodes(std::move(system.arguments), system.scaling.columns);
         log_line("scaled", system.scaling.why + ": solved is " + system.scaling.text);
       }

@@ -53,6 +53,16 @@ class Kinds(Program):
         self.assertIn("by smoothed aggregation", said)
         self.assertLessEqual(int(said.split("converged after ")[1].split()[0]), 60, said)
 
+    def test_levels_of_a_matrix_that_was_scaled_have_its_constants(self):
+        """S K S with random S: S^-1 1 is near its null space, and levels were made for constants: a hundred iterations."""
+        n, numbers = 60, random.Random(8)
+        S = [10. ** numbers.uniform(-8., 8.) for _ in range(n * n)]
+        entries = {(i, j): S[i] * (value * S[j]) if i <= j else S[j] * (value * S[i]) for (i, j), value in laplace(n).items()}
+        said = self.solve(entries, n * n, b=multiply(entries, [numbers.gauss(0., 1.) for _ in range(n * n)]))
+        self.assertIn("cg preconditioned by multigrid", said)
+        self.assertNotIn("failed ", said)
+        self.assertLessEqual(int(said.split("converged after ")[1].split()[0]), 30, said)
+
     def elastic(self, n, poisson):
         """Plane strain on n x n square elements, clamped on the left; node by node."""
         la, mu = poisson / ((1. + poisson) * (1. - 2. * poisson)), 0.5 / (1. + poisson)
