@@ -121,7 +121,7 @@ namespace leopard::command_line
       Attempt cg_factors = {"cg", "ic", "symmetric with positive diagonal", 3000};
       if (traits.is_like_diffusion())
         result.push_back({"cg", "multigrid", "symmetric with positive diagonal, entries like those of diffusion", 300});
-      else if (const double work = has_small ? cholesky_operations(A) : 2. * cheap_cholesky; work <= cheap_cholesky)
+      else if (const double work = has_small && !traits.relaxes_fast() ? cholesky_operations(A) : 2. * cheap_cholesky; work <= cheap_cholesky)
         {
           if (work <= few_operations)
             {
@@ -133,7 +133,7 @@ namespace leopard::command_line
           cg_factors.largest_shift  = largest_shift;
         }
       const bool had_direct          = !result.empty() && result.front().method == "direct"; // of a tree
-      cg_factors.has_factors_to_come = has_small && traits.is_like_diffusion() && !had_direct;
+      cg_factors.has_factors_to_come = has_small && (traits.is_like_diffusion() || traits.relaxes_fast()) && !had_direct;
       result.push_back(cg_factors);
       if (traits.is_like_diffusion()) // waves of low frequency: the coarse levels suit, CG does not
         result.push_back({"gmres", "multigrid", "for matrices that are not definite, too", 60});
@@ -176,6 +176,8 @@ namespace leopard::command_line
           result                      = traits.is_symmetric ? std::vector<Attempt>{multigrid} : with_smoothers_of_others(multigrid, arguments);
           factors.has_factors_to_come = has_small && !traits.is_triangular;
         }
+      else if (traits.relaxes_fast())
+        factors.has_factors_to_come = has_small && !traits.is_triangular;
       else if (const double work = has_small && !traits.is_triangular ? factor_operations(A) : 2. * cheap_cholesky; work <= few_operations)
         {
           factors.is_for_singular = true;
@@ -266,7 +268,7 @@ namespace leopard::command_line
       std::vector<Attempt> result = arguments.n_gpus > 0                                  ? methods_on_gpus(traits)
                                     : traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, arguments, has_direct)
                                                                                           : of_others(A, traits, arguments, has_direct);
-      if (traits.radius_bound <= fast_radius)
+      if (traits.relaxes_fast())
         result.insert(result.begin(),
                       {"async", "none", "rho(|B|) is at most " + short_text(traits.radius_bound, 3) + ": every schedule converges, and fast", 2000});
       if (arguments.has_nodes())
