@@ -19,6 +19,7 @@
 #include "../refinement/rounded_preconditioner.h"
 #include "../triangular/incomplete_preconditioner.h"
 #include "krylov_method.h"
+#include "memory.h"
 #include "option_names.h"
 #include "report.h"
 #include "singular.h"
@@ -219,21 +220,6 @@ namespace leopard::command_line
       return stencil;
     }
 
-    /**
-     * Says what is taken of memory, before it is. @throws InvalidInput where there is not as much for this process, or
-     * on the GPU.
-     */
-    void say_memory(const std::string &of_what, double bytes, Backend backend, const std::string &to_do, const Log &log)
-    {
-      const bool        on_device = backend == Backend::cuda;
-      const double      there     = on_device ? static_cast<double>(device::free_memory()) : usable_memory();
-      const std::string text      = of_what + ": about " + short_text(bytes / 1e9, 2) + " GB of the " + short_text(there / 1e9, 3) + " GB that " +
-                               (on_device ? "are free on the GPU" : "this process may use");
-      log("memory", text);
-      if (bytes > there && there > 0.)
-        throw InvalidInput("memory: " + text + "\n  expected: no more than is there; " + to_do);
-    }
-
     /** By smoothed aggregation. */
     template <typename Number>
     std::unique_ptr<Multigrid<Number>> make_aggregation(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
@@ -305,6 +291,8 @@ namespace leopard::command_line
     std::unique_ptr<Solver> make_multigrid_method(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
       const auto stencil = stencil_for_multigrid(A, a, log);
+      if (stencil)
+        say_memory("levels of stencils", bytes_of_stencil_levels(A.n_rows), backend, "--method cg, which has none", log);
       if (a.precision == Precision::mixed)
         return make_mixed_multigrid(A, stencil, a, backend, log);
       if (a.precision == Precision::automatic && backend != Backend::reference)
