@@ -369,12 +369,23 @@ namespace leopard::command_line
           options.solves.block_async.backend = backend;
           if (a.triangular_solves != "automatic")
             options.solves.block_async.schedule = schedule_of_preconditioner(a, log);
-          const auto factors = make_incomplete_preconditioner<Number>(A, options);
+          if (a.fill_level == 0) // else it is known when the fill is
+            say_memory(
+              "factors while they are made", bytes_of_factors<Number>(A.n_entries()), Backend::host, "--preconditioner async or jacobi", log);
+          options.factors.largest_shift = std::min(options.factors.largest_shift, a.largest_shift);
+          std::shared_ptr<IncompletePreconditioner<Number>> factors;
+          try
+            {
+              factors = make_incomplete_preconditioner<Number>(A, options);
+            }
+          catch (const ShiftTooLarge &)
+            {
+              if (!(a.largest_shift < HUGE_VAL))
+                throw;
+              throw InvalidInput("the incomplete factors are those of another matrix, with more than " + short_text(a.largest_shift, 3) +
+                                 " of the diagonal added to it, and sparse factors take less time\n  expected: less than that");
+            }
           log("factors", factors->description());
-          if (!(factors->shift() <= a.largest_shift))
-            throw InvalidInput("the incomplete factors are those of another matrix, with " + short_text(factors->shift(), 3) +
-                               " of the diagonal added to it, and sparse factors take less time\n  expected: at most " +
-                               short_text(a.largest_shift, 3));
           return factors;
         }
       const Method &method = find_method(a.preconditioner, as_preconditioner);
