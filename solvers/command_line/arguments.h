@@ -65,6 +65,8 @@ namespace leopard::command_line
     std::shared_ptr<const Stencil<double>> found_stencil;           ///< that the matrix is, if that is known
     double largest_shift = std::numeric_limits<double>::infinity(); ///< of the diagonal, with which incomplete factors are still tried
 
+    int    early_iterations = 0;     ///< KrylovLimits::early_iterations
+    double early_residual   = 1.;    ///< KrylovLimits::early_residual
     int    more_iterations  = 0;     ///< with which a method goes on that its limit ends, where it promises to be done by then
     bool   has_dear_factors = false; ///< sparse ones: what they take is looked at before
     double most_complexity  = 0.;    ///< AggregationOptions::most_complexity

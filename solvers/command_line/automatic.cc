@@ -13,6 +13,7 @@
 #include "strong_methods.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace leopard::command_line
@@ -121,7 +122,7 @@ namespace leopard::command_line
       Attempt cg_factors = {"cg", "ic", "symmetric with positive diagonal", 3000};
       if (traits.is_like_diffusion())
         result.push_back({"cg", "multigrid", "symmetric with positive diagonal, entries like those of diffusion", 300});
-      else if (const double work = has_small ? cholesky_operations(A) : 2. * cheap_cholesky; work <= cheap_cholesky)
+      else if (const double work = has_small && !traits.relaxes_fast() ? cholesky_operations(A) : 2. * cheap_cholesky; work <= cheap_cholesky)
         {
           if (work <= few_operations)
             {
@@ -133,7 +134,7 @@ namespace leopard::command_line
           cg_factors.largest_shift  = largest_shift;
         }
       const bool had_direct          = !result.empty() && result.front().method == "direct"; // of a tree
-      cg_factors.has_factors_to_come = has_small && traits.is_like_diffusion() && !had_direct;
+      cg_factors.has_factors_to_come = has_small && (traits.is_like_diffusion() || traits.relaxes_fast()) && !had_direct;
       result.push_back(cg_factors);
       if (traits.is_like_diffusion()) // waves of low frequency: the coarse levels suit, CG does not
         result.push_back({"gmres", "multigrid", "for matrices that are not definite, too", 60});
@@ -167,13 +168,17 @@ namespace leopard::command_line
       const std::string    what      = traits.is_symmetric ? "symmetric, the diagonal is not positive" : "not symmetric";
       const bool           has_small = has_direct && traits.n_rows <= most_rows_of_direct && !traits.has_hopeless_factors();
       const int            patience  = has_small ? 60 : 200; // coarse levels that suit a matrix need some tens of iterations
-      const Attempt        multigrid = {"gmres", "multigrid", what + ", entries like those of diffusion", patience};
-      Attempt              factors   = {"gmres", "ilu", what, 300};
+      Attempt              multigrid = {"gmres", "multigrid", what + ", entries like those of diffusion", patience};
+      multigrid.early_iterations     = has_small ? 20 : 60; // by then they have begun to fall, or the weights are too rough for aggregates
+      multigrid.early_residual       = 0.9;
+      Attempt factors                = {"gmres", "ilu", what, 300};
       if (traits.is_like_diffusion())
         {
           result                      = traits.is_symmetric ? std::vector<Attempt>{multigrid} : with_smoothers_of_others(multigrid, arguments);
           factors.has_factors_to_come = has_small && !traits.is_triangular;
         }
+      else if (traits.relaxes_fast())
+        factors.has_factors_to_come = has_small && !traits.is_triangular;
       else if (const double work = has_small && !traits.is_triangular ? factor_operations(A) : 2. * cheap_cholesky; work <= few_operations)
         {
           factors.is_for_singular = true;
@@ -264,7 +269,7 @@ namespace leopard::command_line
       std::vector<Attempt> result = arguments.n_gpus > 0                                  ? methods_on_gpus(traits)
                                     : traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, arguments, has_direct)
                                                                                           : of_others(A, traits, arguments, has_direct);
-      if (traits.radius_bound <= fast_radius)
+      if (traits.relaxes_fast())
         result.insert(result.begin(),
                       {"async", "none", "rho(|B|) is at most " + short_text(traits.radius_bound, 3) + ": every schedule converges, and fast", 2000});
       if (arguments.has_nodes())
@@ -293,16 +298,21 @@ namespace leopard::command_line
     return result;
   }
 
-  Attempt at_its_turn(Attempt attempt, const CrsMatrix<double> &A, double seconds_left)
+  Attempt at_its_turn(Attempt attempt, const CrsMatrix<double> &A, double tolerance, double seconds_left)
   {
-    constexpr double of_entry = 2e-6; // seconds of the analysis, which nothing interrupts, at most
+    constexpr double of_entry       = 2e-6; // seconds of the analysis, which nothing interrupts, at most
+    constexpr double digits_by_then = 0.15; // of those that it is to gain, after half of the iterations; GMRES may fall faster in the end
     if (attempt.has_factors_to_come && seconds_left > of_entry * A.n_entries())
       if (const double work = factor_operations(A); work <= cheap_cholesky)
         {
           const double each      = attempt.preconditioner == "ilu" ? 1. : of_iteration; // LU takes longer than Cholesky
           attempt.max_iterations = std::min(attempt.max_iterations, 1 + static_cast<int>(work / each));
           if (attempt.preconditioner == "ilu")
-            attempt.largest_shift = largest_shift;
+            {
+              attempt.largest_shift    = largest_shift;
+              attempt.early_iterations = attempt.max_iterations / 2;
+              attempt.early_residual   = tolerance > 0. ? std::pow(tolerance, digits_by_then) : 1.;
+            }
         }
     return attempt;
   }
@@ -342,6 +352,8 @@ namespace leopard::command_line
     result.preconditioner   = attempt.preconditioner;
     result.found_stencil    = attempt.stencil;
     result.largest_shift    = attempt.largest_shift;
+    result.early_iterations = attempt.early_iterations;
+    result.early_residual   = attempt.early_residual;
     result.most_complexity  = attempt.most_complexity;
     result.has_dear_factors = attempt.has_dear_factors;
     if (!attempt.smoother.empty() && !arguments.has("--smoother"))

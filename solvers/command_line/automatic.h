@@ -23,6 +23,8 @@ namespace leopard::command_line
     std::shared_ptr<const Stencil<double>> stencil             = nullptr; ///< that the matrix is, where the method is for it
     double                                 largest_shift       = std::numeric_limits<double>::infinity(); ///< see Arguments
     bool                                   has_factors_to_come = false; ///< sparse factors follow, what they cost is not known yet, see at_its_turn()
+    int                                    early_iterations    = 0;     ///< after which early_residual shows whether it suits; 0: it is not asked
+    double                                 early_residual      = 1.;    ///< see KrylovLimits
     int                                    more_iterations     = -1;    ///< with which it goes on where these are promising; -1: max_iterations
     bool                                   has_dear_factors    = false; ///< that sparse ones are, is known without an analysis
     bool                                   in_double           = false; ///< cycles, too: single precision does not do, or has failed
@@ -44,9 +46,10 @@ namespace leopard::command_line
   /**
    * The attempt when those before it have failed: where sparse factors follow that are cheap, it may take no longer
    * than these are worth. That needs an analysis of the pattern of A, for which what the first attempt solves does not
-   * wait, and for which there must be time. @param seconds_left of --max-seconds; infinite: no limit.
+   * wait, and for which there must be time. GMRES ends after half of that where it has gained little until then.
+   * @param tolerance relative, of the residual; 0: none. @param seconds_left of --max-seconds; infinite: no limit.
    */
-  Attempt at_its_turn(Attempt attempt, const CrsMatrix<double> &A, double seconds_left = std::numeric_limits<double>::infinity());
+  Attempt at_its_turn(Attempt attempt, const CrsMatrix<double> &A, double tolerance, double seconds_left = std::numeric_limits<double>::infinity());
 
   /**
    * An attempt that its max_iterations ended although its residual falls steadily, to go on with: ten times the

@@ -43,8 +43,8 @@ namespace leopard::command_line
 
   SolveResult KrylovMethod::solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log)
   {
-    const double start = now();
-    KrylovLimits limits;
+    const double start    = now();
+    KrylovLimits limits   = krylov->limits();
     limits.tolerance      = criteria.relative_tolerance;
     limits.max_iterations = criteria.max_iterations;
     limits.max_seconds    = criteria.max_seconds;
@@ -79,6 +79,7 @@ namespace leopard::command_line
         result.history_seconds.push_back(result.seconds);
       }
     is_indefinite = found.reason == KrylovReason::indefinite;
+    is_standing   = found.reason == KrylovReason::standing_still;
     if (!found.converged)
       log("ended", krylov->name() + ": " + to_string(found.reason));
     return result;

@@ -28,6 +28,7 @@ namespace leopard::command_line
     std::string history_note() const override { return "by the method's own recurrence but for the first and the last"; }
     std::string unit() const override { return "iterations"; }
     bool        has_found_indefinite() const override { return is_indefinite; }
+    bool        stands_still() const override { return is_standing; }
 
     SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) override;
 
@@ -36,6 +37,6 @@ namespace leopard::command_line
     const std::string                           title, about;
     const std::vector<double>                   null_space;
     const bool                                  fixed;
-    bool                                        is_indefinite = false;
+    bool                                        is_indefinite = false, is_standing = false;
   };
 } // namespace leopard::command_line

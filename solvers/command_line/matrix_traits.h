@@ -47,6 +47,8 @@ namespace leopard::command_line
     bool has_hopeless_factors() const { return !is_like_mesh && n_core > 3000; }
     /** A tree, such as a chain, but for some rows: its factors have hardly more entries than it. */
     bool is_like_tree() const { return n_core >= 0 && n_core <= 1000; }
+    /** Relaxation alone solves it, so that nothing that takes time is asked of what would come next. */
+    bool relaxes_fast() const { return radius_bound <= fast_radius; }
     /** Like those of diffusion: smoothed aggregation suits it. */
     bool is_like_diffusion() const { return wrong_sign <= 0.2; }
   };

@@ -11,6 +11,7 @@
 #include "../matrix/eigenvalues.h"
 #include "../refinement/precision_choice.h"
 #include "advice.h"
+#include "memory.h"
 #include "option_names.h"
 #include "strong_methods.h"
 
@@ -452,6 +453,8 @@ namespace leopard::command_line
           return make_several_gpus(B, options, a.gpus);
         return std::make_unique<BlockAsync<Number>>(B, options);
       };
+      if (a.n_gpus == 0)
+        say_memory("the matrix in blocks", bytes_of_blocks(matrix, options.backend), options.backend, "--method cg --preconditioner none", log);
       // what refines several GPUs' solution has its vectors where theirs begin and end
       const Backend around = a.n_gpus > 0 ? Backend::host : options.backend;
       with_rows_of_file(is_permuted, [&] {

@@ -4,6 +4,9 @@
 #include "../matrix/crs_matrix.h"
 #include "arguments.h"
 
+#include <string>
+#include <vector>
+
 namespace leopard::command_line
 {
   /**

@@ -29,6 +29,8 @@ namespace leopard::command_line
     virtual std::string history_note() const { return ""; }
     /** Whether a solution has shown that the matrix is not positive definite. */
     virtual bool has_found_indefinite() const { return false; }
+    /** Whether a solution has ended as more iterations, of any precision, would not have made it. */
+    virtual bool stands_still() const { return false; }
     /** What it counts. */
     virtual std::string unit() const { return "global iterations"; }
 

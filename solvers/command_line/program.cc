@@ -89,8 +89,8 @@ namespace leopard::command_line
       std::string      in_vain, last_failure;
       for (std::size_t k = 0; k < attempts.size(); ++k)
         {
-          const double before      = stopwatch.seconds(); // of methods in vain
-          Arguments    now         = with_attempt(arguments, at_its_turn(attempts[k], A, trial_seconds - before));
+          const double before = stopwatch.seconds(); // of methods in vain
+          Arguments    now    = with_attempt(arguments, at_its_turn(attempts[k], A, arguments.criteria.relative_tolerance, trial_seconds - before));
           now.criteria.max_seconds = trial_seconds - before;
           if (!(now.criteria.max_seconds > 0.) || (k > 0 && now.method_name == "direct"))
             return "more than " + duration(before) + ", the time of what fails (" + in_vain + "); that of " + text_of(attempts[k]) + " is not told";
@@ -149,9 +149,10 @@ namespace leopard::command_line
 
     /**
      * What is done to a system before methods are chosen. @param b_is_product see complete_zero_rows(). @throws
-     * InvalidInput where that shows that it has no solution.
+     * InvalidInput where that shows that it has no solution. @return why_structurally_singular(), where rows have no
+     * diagonal entry.
      */
-    void prepare(CrsMatrix<double> &A, std::vector<double> &b, bool is_symmetric, bool b_is_product)
+    std::string prepare(CrsMatrix<double> &A, std::vector<double> &b, bool is_symmetric, bool b_is_product)
     {
       const ZeroRows zero = complete_zero_rows(A, b, b_is_product);
       if (zero.n > zero.n_alone)
@@ -165,6 +166,10 @@ namespace leopard::command_line
                  "column " + std::to_string(zero.first_column + 1) +
                    " is empty or zero, and its row is not: the matrix is singular, and there is a solution for some right-hand sides only");
       negate_if_negative(A, b, is_symmetric);
+      const std::string singular = zero.first_column < 0 && row_without_diagonal(A) >= 0 ? why_structurally_singular(A) : "";
+      if (!singular.empty())
+        log_line("singular", singular + "; there is a solution for some right-hand sides only");
+      return singular;
     }
 
     /**
@@ -416,12 +421,13 @@ namespace leopard::command_line
                  short_text(last.quality.relative(), 3));
     }
 
-    /** One method after the other, as far as needed. */
+    /** One method after the other, as far as needed. @param singular why the matrix is; empty: that is not known. */
     int solve_by_attempts(const Arguments           &arguments,
                           const CrsMatrix<double>   &A,
                           const std::vector<double> &b,
                           const ScaledSystem        &system,
                           const MatrixTraits        &traits,
+                          std::string                singular,
                           const Stopwatch           &since_read,
                           const Times               &times)
     {
@@ -430,12 +436,11 @@ namespace leopard::command_line
       const double            tolerance    = arguments.criteria.relative_tolerance;
       std::optional<Solution> best; // of those that are not good enough, and what it was found with
       Arguments               of_best;
-      std::string             singular; // what factors have said; empty: nothing
       for (std::size_t i = 0;; ++i)
         {
           const Stopwatch of_this;
           const double    rest              = arguments.criteria.max_seconds > 0. ? seconds_left() : std::numeric_limits<double>::infinity();
-          Arguments       now               = with_attempt(arguments, at_its_turn(attempts[i], A, rest));
+          Arguments       now               = with_attempt(arguments, at_its_turn(attempts[i], A, tolerance, rest));
           const bool      is_free_multigrid = arguments.precision == Precision::automatic && now.method_name == "multigrid";
           const bool      is_free_krylov    = now.is_krylov() && (now.is_automatic || arguments.precision != Precision::mixed);
           const bool      chose_single =
@@ -460,7 +465,8 @@ namespace leopard::command_line
                 is_last = leave_out_cg(attempts, i);
               if (found.result.status == SolveStatus::iteration_limit && arguments.method_name != "automatic" && arguments.has("--max-iterations"))
                 is_last = leave_out_exact_solves(attempts, i);
-              if (chose_single && !is_indefinite && (found.result.status == SolveStatus::diverged || found.result.status == SolveStatus::stagnated))
+              if (chose_single && !is_indefinite && !found.iteration.solver->stands_still() &&
+                  (found.result.status == SolveStatus::diverged || found.result.status == SolveStatus::stagnated))
                 try_in_double_next();
               if (found.result.status == SolveStatus::iteration_limit && !is_last && !arguments.has("--max-iterations"))
                 if (const auto more = patient(attempts[i], found.quality.relative(), attempts[i + 1], A))
@@ -503,7 +509,7 @@ namespace leopard::command_line
                 throw SingularInVain(singular, text_of(attempts[i]) + ": " + first_line(as_in_file(problem.what())));
               if (!is_of_matrix || (is_last && !best))
                 throw;
-              if (now.method_name == "direct")
+              if (now.method_name == "direct" && singular.empty()) // else it is known why
                 singular = problem.what();
               failure = first_line(as_in_file(problem.what()));
             }
@@ -529,7 +535,7 @@ namespace leopard::command_line
         }
       if (arguments.method_name == "cg" && !is_symmetric)
         log_line("warning", "the matrix is not symmetric, as CG needs it: iterations may be in vain\n            to do: --method gmres or automatic");
-      prepare(A, b, is_symmetric, arguments.rhs.empty());
+      const std::string singular = prepare(A, b, is_symmetric, arguments.rhs.empty());
       if (arguments.method_name == "multigrid" ||
           (arguments.is_krylov() && arguments.preconditioner != "none" && arguments.preconditioner != "automatic"))
         check_diagonal(A, arguments.matrix);
@@ -544,7 +550,7 @@ namespace leopard::command_line
       if (arguments.method_name == "automatic")
         look_for_negative_eigenvalues(system.is_scaled() ? system.A : A, traits);
       say_whether_one_gpu_suits(arguments, system.is_scaled() ? system.A : A, traits);
-      return solve_by_attempts(system.is_scaled() ? system.arguments : arguments, A, b, system, traits, since_read, times);
+      return solve_by_attempts(system.is_scaled() ? system.arguments : arguments, A, b, system, traits, singular, since_read, times);
     }
   } // namespace
 

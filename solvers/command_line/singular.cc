@@ -7,6 +7,7 @@
 #include "../matrix/matrix_entries.h"
 #include "../matrix/row_sums.h"
 #include "../matrix/sparse_product.h"
+#include "../matrix/structural_rank.h"
 #include "quality.h"
 #include "report.h"
 
@@ -124,7 +125,30 @@ namespace leopard::command_line
           f(part);
         }
     }
+    /** "row 7", "rows 1, 2 and 5", "rows 1, 2, 5, 6, 8 and 491 others", counted from 1. */
+    std::string list_of(const std::string &what, const std::vector<int> &lines)
+    {
+      constexpr std::size_t most = 5;
+      const std::size_t     n = lines.size(), n_told = n <= most + 1 ? n : most;
+      std::string           result = what + (n == 1 ? " " : "s ");
+      for (std::size_t k = 0; k < n_told; ++k)
+        result += (k == 0 ? "" : k + 1 == n ? " and " : ", ") + std::to_string(lines[k] + 1);
+      return result + (n_told == n ? "" : " and " + std::to_string(n - n_told) + " others");
+    }
   } // namespace
+
+  std::string why_structurally_singular(const CrsMatrix<double> &A)
+  {
+    const StructuralRank found = structural_rank(A);
+    if (!found.is_singular())
+      return "";
+    const bool        one   = found.lines.size() == 1;
+    const std::string lines = found.has_rows ? "row" : "column", crossings = found.has_rows ? "column" : "row";
+    return "the matrix is structurally singular: at most " + std::to_string(found.rank) + " of its " + std::to_string(found.n_rows) +
+           " rows can have a pivot, as " + list_of(lines, found.lines) +
+           (found.crossings.empty() ? std::string(" is zero")
+                                    : std::string(one ? " has" : " have") + " entries in " + list_of(crossings, found.crossings) + " only");
+  }
 
   int row_without_diagonal(const CrsMatrix<double> &A)
   {

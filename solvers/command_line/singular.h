@@ -3,12 +3,20 @@
 
 #include "../matrix/crs_matrix.h"
 
+#include <string>
 #include <vector>
 
 namespace leopard::command_line
 {
   /** The first row whose diagonal entry is missing or zero; -1: none. By all threads. */
   int row_without_diagonal(const CrsMatrix<double> &A);
+
+  /**
+   * "the matrix is structurally singular: at most 499 of its 500 rows can have a pivot, as columns 1, 2 and 3 have
+   * entries in rows 1 and 2 only", rows and columns counted from 1; empty where each row can have one. See
+   * structural_rank().
+   */
+  std::string why_structurally_singular(const CrsMatrix<double> &A);
 
   /** Rows and columns without an entry that is not zero. */
   struct ZeroRows

@@ -19,8 +19,10 @@
 #include "../refinement/rounded_preconditioner.h"
 #include "../triangular/incomplete_preconditioner.h"
 #include "krylov_method.h"
+#include "memory.h"
 #include "option_names.h"
 #include "report.h"
+#include "singular.h"
 #include "vectors.h"
 
 #include <algorithm>
@@ -107,9 +109,10 @@ namespace leopard::command_line
           }
         catch (const InvalidInput &)
           {
-            throw InvalidInput(
-              "direct: the matrix is singular, so its factors cannot be computed\n  expected: a regular matrix, or a right-hand side "
-              "in its range and another method: gmres with the preconditioner none, or cg with jacobi for a symmetric one");
+            const std::string why = why_structurally_singular(A);
+            throw InvalidInput("direct: " + (why.empty() ? "the matrix is singular, so its factors cannot be computed" : why) +
+                               "\n  expected: a regular matrix, or a right-hand side in its range and another method: gmres with the "
+                               "preconditioner none, or cg with jacobi for a symmetric one");
           }
       }
 
@@ -217,21 +220,6 @@ namespace leopard::command_line
       return stencil;
     }
 
-    /**
-     * Says what is taken of memory, before it is. @throws InvalidInput where there is not as much for this process, or
-     * on the GPU.
-     */
-    void say_memory(const std::string &of_what, double bytes, Backend backend, const std::string &to_do, const Log &log)
-    {
-      const bool        on_device = backend == Backend::cuda;
-      const double      there     = on_device ? static_cast<double>(device::free_memory()) : usable_memory();
-      const std::string text      = of_what + ": about " + short_text(bytes / 1e9, 2) + " GB of the " + short_text(there / 1e9, 3) + " GB that " +
-                               (on_device ? "are free on the GPU" : "this process may use");
-      log("memory", text);
-      if (bytes > there && there > 0.)
-        throw InvalidInput("memory: " + text + "\n  expected: no more than is there; " + to_do);
-    }
-
     /** By smoothed aggregation. */
     template <typename Number>
     std::unique_ptr<Multigrid<Number>> make_aggregation(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
@@ -303,6 +291,8 @@ namespace leopard::command_line
     std::unique_ptr<Solver> make_multigrid_method(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
       const auto stencil = stencil_for_multigrid(A, a, log);
+      if (stencil)
+        say_memory("levels of stencils", bytes_of_stencil_levels(A.n_rows), backend, "--method cg, which has none", log);
       if (a.precision == Precision::mixed)
         return make_mixed_multigrid(A, stencil, a, backend, log);
       if (a.precision == Precision::automatic && backend != Backend::reference)
@@ -379,12 +369,23 @@ namespace leopard::command_line
           options.solves.block_async.backend = backend;
           if (a.triangular_solves != "automatic")
             options.solves.block_async.schedule = schedule_of_preconditioner(a, log);
-          const auto factors = make_incomplete_preconditioner<Number>(A, options);
+          if (a.fill_level == 0) // else it is known when the fill is
+            say_memory(
+              "factors while they are made", bytes_of_factors<Number>(A.n_entries()), Backend::host, "--preconditioner async or jacobi", log);
+          options.factors.largest_shift = std::min(options.factors.largest_shift, a.largest_shift);
+          std::shared_ptr<IncompletePreconditioner<Number>> factors;
+          try
+            {
+              factors = make_incomplete_preconditioner<Number>(A, options);
+            }
+          catch (const ShiftTooLarge &)
+            {
+              if (!(a.largest_shift < HUGE_VAL))
+                throw;
+              throw InvalidInput("the incomplete factors are those of another matrix, with more than " + short_text(a.largest_shift, 3) +
+                                 " of the diagonal added to it, and sparse factors take less time\n  expected: less than that");
+            }
           log("factors", factors->description());
-          if (!(factors->shift() <= a.largest_shift))
-            throw InvalidInput("the incomplete factors are those of another matrix, with " + short_text(factors->shift(), 3) +
-                               " of the diagonal added to it, and sparse factors take less time\n  expected: at most " +
-                               short_text(a.largest_shift, 3));
           return factors;
         }
       const Method &method = find_method(a.preconditioner, as_preconditioner);
@@ -523,10 +524,12 @@ namespace leopard::command_line
         return make_mixed_krylov(A, a, backend, log);
       const double  start = now();
       KrylovOptions options;
-      options.backend        = backend;
-      options.n_threads      = a.async.n_threads;
-      options.max_iterations = a.criteria.max_iterations;
-      options.keep_history   = true;
+      options.backend          = backend;
+      options.n_threads        = a.async.n_threads;
+      options.max_iterations   = a.criteria.max_iterations;
+      options.keep_history     = true;
+      options.early_iterations = a.early_iterations;
+      options.early_residual   = a.early_residual;
       OfPreconditioner                      of;
       AboutPreconditioner                   found;
       std::unique_ptr<KrylovSolver<double>> krylov;

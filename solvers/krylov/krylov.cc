@@ -85,6 +85,8 @@ namespace leopard
           return "breakdown";
         case KrylovReason::stagnated:
           return "stagnated";
+        case KrylovReason::standing_still:
+          return "residual that stands still";
         case KrylovReason::not_finite:
           return "not finite";
       }
@@ -97,6 +99,8 @@ namespace leopard
     require(in_range, "tolerance", tolerance, "a number >= 0 and < 1");
     require(absolute_tolerance >= 0. && std::isfinite(absolute_tolerance), "absolute_tolerance", absolute_tolerance, "a finite number >= 0");
     require(max_iterations >= 0, "max_iterations", max_iterations, "a number >= 0");
+    require(early_iterations >= 0, "early_iterations", early_iterations, "a number >= 0, where 0 stands for none");
+    require(early_residual > 0. && std::isfinite(early_residual), "early_residual", early_residual, "a finite number > 0");
     require(max_seconds >= 0. && std::isfinite(max_seconds), "max_seconds", max_seconds, "a finite number >= 0, where 0 stands for no limit");
   }
 

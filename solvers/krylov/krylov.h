@@ -18,6 +18,8 @@ namespace leopard
     double absolute_tolerance = 0.; ///< or for ||b - A x||_2 <= absolute_tolerance (units of b). Both 0: until it falls no more, or max_iterations
     int    max_iterations     = 1000;
     double max_seconds        = 0.; ///< wall time after which no further step is made; 0: no limit. Not of GCR
+    int    early_iterations   = 0;  ///< after so many the residual is to be early_residual ||b||_2 at most, or the solve ends; 0: none. Not of GCR
+    double early_residual     = 1.; ///< dimensionless, positive; see there
 
     /** @throws InvalidInput naming the limit, what was found and what is expected. */
     void validate() const;
@@ -45,7 +47,8 @@ namespace leopard
     indefinite_preconditioner, ///< CG: r^T M r <= 0 for the preconditioner M
     breakdown,                 ///< FGMRES, GCR: A times what the preconditioner finds is nothing new, and x is no solution; A or M is singular
     stagnated,                 ///< the method's own residual has reached the goal, the true one has not and falls no more: rounding errors
-    not_finite                 ///< a number of b, of A, or of what the preconditioner returns is not finite, or has become so
+    standing_still, ///< early_iterations have gained too little; FGMRES: cycles gain so little that max_iterations would not halve the residual
+    not_finite      ///< a number of b, of A, or of what the preconditioner returns is not finite, or has become so
   };
 
   /** "converged", "iteration limit", "indefinite matrix", ... */

@@ -44,9 +44,11 @@ namespace leopard
     double       tolerance = 0., absolute_tolerance = 0.;
     int          max_iterations = 0;
     double       max_seconds = 0., start = 0.; ///< 0: no limit; when the solve began
-    double      *history      = nullptr;       ///< in the memory of who computes; null: none is kept
-    int          history_size = 0;             ///< numbers there, of the first steps
-    double       rounding     = 0.;            ///< of a Number
+    int          early_iterations = 0;         ///< 0: none
+    double       early_residual   = 1.;        ///< by the norm of b, then
+    double      *history          = nullptr;   ///< in the memory of who computes; null: none is kept
+    int          history_size     = 0;         ///< numbers there, of the first steps
+    double       rounding         = 0.;        ///< of a Number
     double       scale = 1., inverse_scale = 1.;
     double       norm_b = 0., reference = 0., goal = 0.;
     double       residual  = 0.; ///< of x, as last computed from x
@@ -57,6 +59,7 @@ namespace leopard
     KrylovReason doubt     = KrylovReason::converged; ///< the same, unless the residual has halved since the last check
     bool         checking  = false;                   ///< x and its residual are to be computed next, no further step is made
     bool         first     = true;                    ///< before the first check
+    int          n_slow    = 0; ///< cycles one after the other that have gained next to nothing, of a method that begins anew, see end_cycle()
 
     LEOPARD_HOST_DEVICE void set(const KrylovLimits &limits)
     {
@@ -64,6 +67,8 @@ namespace leopard
       absolute_tolerance = limits.absolute_tolerance;
       max_iterations     = limits.max_iterations;
       max_seconds        = limits.max_seconds;
+      early_iterations   = limits.early_iterations;
+      early_residual     = limits.early_residual;
     }
 
     /** By the own clock, which several ranks have to agree on. */
@@ -151,6 +156,24 @@ namespace leopard
         checking = true;
       else if (late)
         stop(KrylovReason::time_limit);
+      else if (iteration == early_iterations && !reached(own_residual, early_residual * reference))
+        stop(KrylovReason::standing_still);
+    }
+
+    /**
+     * After a cycle of n iterations, of which the method keeps nothing but x, with this residual by its own recurrence:
+     * where three of them, of a hundred iterations at least, have gained less than a percent each, and at that pace
+     * those that are left would not halve the residual, nor at ten times the pace reach the goal, no more are made.
+     */
+    LEOPARD_HOST_DEVICE void end_cycle(int n, double own_residual)
+    {
+      constexpr double little = 0.01, half = 0.7, faster = 10.; // half: its logarithm
+      constexpr int    cycles = 3, iterations = 100;
+      const double     gain = 1. - own_residual / residual, left = static_cast<double>(max_iterations - iteration) / n;
+      const bool       is_slow = gain < little && gain * left < half && goal * std::exp(faster * gain * left) < own_residual;
+      n_slow                   = is_slow ? n_slow + 1 : 0;
+      if (n_slow >= cycles && n_slow >= iterations / n)
+        finish(KrylovReason::standing_still);
     }
 
   private:
@@ -285,8 +308,11 @@ namespace leopard
       count(std::abs(g[column]), late > 0.);
       if (!checking && !(rest > rounding * whole))
         finish(KrylovReason::breakdown);
-      if (column == restart)
-        checking = true;
+      if (column == restart && !checking)
+        {
+          checking = true;
+          end_cycle(restart, std::abs(g[column]));
+        }
       if (!checking)
         inverse_norm = 1. / rest;
     }

@@ -19,7 +19,7 @@ namespace leopard
 {
   namespace
   {
-    constexpr double first_shift = 1e-3, largest_shift = 1e3;
+    constexpr double first_shift = 1e-3;
 
     constexpr long rows_of_part = 4096, rows_of_norm = 1 << 14;
 
@@ -88,6 +88,8 @@ namespace leopard
       throw InvalidInput("incomplete factors: fill_level is " + std::to_string(fill_level) + "\n  expected: a number >= 0");
     if (!(smallest_pivot >= 0. && smallest_pivot < 1.))
       throw InvalidInput("incomplete factors: smallest_pivot is " + short_text(smallest_pivot) + "\n  expected: a number from 0 to below 1");
+    if (!(largest_shift >= 0.))
+      throw InvalidInput("incomplete factors: largest_shift is " + short_text(largest_shift) + "\n  expected: a number >= 0");
     if (!(max_bytes >= 0.))
       throw InvalidInput("incomplete factors: max_bytes is " + short_text(max_bytes) +
                          "\n  expected: a number >= 0, where 0 stands for half of what this process may use");
@@ -396,15 +398,18 @@ namespace leopard
           make_symmetric();
         if (row < 0 && (!option.shift || reached(growth(), option.largest_growth)))
           break;
-        if (option.shift && 2. * alpha <= largest_shift)
+        const double next = std::max(first_shift, 2. * alpha);
+        if (option.shift && next <= option.largest_shift)
           continue;
-        throw InvalidInput(option.name() + ": " +
-                           (row < 0 ? "the factors are nearly singular"
-                                    : "the pivot of row " + std::to_string(row) + " is " +
-                                        short_text(static_cast<double>(values[pattern.diagonal[row]])) + " where the diagonal entry is " +
-                                        short_text(static_cast<double>(of_A[pattern.diagonal[row]])) + " (the first row is 0)") +
-                           "\n  expected: a matrix whose incomplete factors exist, such as an M-matrix; choose another " +
-                           (option.shift ? "preconditioner: adding to the diagonal does not help" : "smoother"));
+        const std::string what =
+          option.name() + ": " +
+          (row < 0 ? "the factors are nearly singular"
+                   : "the pivot of row " + std::to_string(row) + " is " + short_text(static_cast<double>(values[pattern.diagonal[row]])) +
+                       " where the diagonal entry is " + short_text(static_cast<double>(of_A[pattern.diagonal[row]])) + " (the first row is 0)") +
+          "\n  expected: a matrix whose incomplete factors exist, such as an M-matrix; choose another ";
+        if (!option.shift)
+          throw InvalidInput(what + "smoother");
+        throw ShiftTooLarge(what + "preconditioner: adding up to " + short_text(alpha, 3) + " of the diagonal does not help");
       }
     if (!option.shift) // otherwise growth() has done so
       make_solves();

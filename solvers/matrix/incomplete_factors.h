@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/errors.h"
 #include "../base/norms.h"
 #include "crs_matrix.h"
 
@@ -18,6 +19,13 @@ namespace leopard
   struct TriangularRows;
   template <typename Number>
   class Substitution;
+
+  /** Factors that would need more of the diagonal than FactorOptions::largest_shift. */
+  class ShiftTooLarge : public InvalidInput
+  {
+  public:
+    using InvalidInput::InvalidInput;
+  };
 
   /** Which incomplete factors. */
   enum class FactorKind
@@ -41,7 +49,8 @@ namespace leopard
      * factorized instead, alpha = 0.001 and then doubled until the factors are taken. Otherwise a pivot that is refused
      * is an error, and growth is not looked at.
      */
-    bool   shift = true;
+    bool   shift         = true;
+    double largest_shift = 1000.; ///< of alpha; where it would have to be larger there are no factors. Dimensionless, not negative
     double largest_growth =
       10.; ///< as four steps of power iteration see it; 1 to 2 of good factors, 1e8 of a biharmonic operator's with too small a shift
 
@@ -117,7 +126,8 @@ namespace leopard
 
     /**
      * @param A host memory; copied. @param factorization another than elimination.
-     * @throws InvalidInput for what A.validate() and with_fill() refuse; for ic also if A is not symmetric (to 1e-10,
+     * @throws ShiftTooLarge where no shift helps that is allowed. @throws InvalidInput for what A.validate() and
+     * with_fill() refuse; for ic also if A is not symmetric (to 1e-10,
      * in single precision 1e-4, of sqrt(a_ii a_jj)) or has a diagonal entry that is not positive; for a pivot that is
      * refused, or is not finite, without a shift and where no shift helps, naming the row.
      */

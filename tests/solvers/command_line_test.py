@@ -660,8 +660,10 @@ class Solving(Program):
                 self.assertFalse((self.folder / "x.npy").exists())
 
     def test_predicted_time_is_that_of_a_solve(self):
-        self.matrix("grid.mtx", laplace(120), 14400)
         rng = random.Random(5)
+        order = list(range(40000))
+        rng.shuffle(order)
+        self.matrix("grid.mtx", {(order[i], order[j]): value for (i, j), value in laplace(200).items()}, 40000)
         graph = {}  # a Laplacian without a grid
         for i in range(4000):
             for j in rng.sample(range(4000), 3):
@@ -673,15 +675,21 @@ class Solving(Program):
             if i != j:
                 graph[i, i] -= value
         self.matrix("graph.mtx", graph, 4000)
+        small = 0.05  # seconds, such as threads that wait for another process take
         for name in ("grid.mtx", "graph.mtx"):
-            found = re.search(r"predicted time: +about ([0-9.e-]+) s, ([0-9.e-]+) s of them set-up", self.run_it(name, "--analyze"))
-            self.assertIsNotNone(found, name)
-            predicted = float(found[1])
-            self.assertTrue(math.isfinite(predicted) and predicted > 0.)
-            solving = re.search(r"time +([0-9.e-]+) s solving, ([0-9.e-]+) s reading, ([0-9.e-]+) s preparing", self.run_it(name))
-            measured = sum(float(part) for part in solving.groups())
-            self.assertLess(predicted, 5. * measured + 1.)
-            self.assertLess(float(solving[1]), 5. * predicted + 1.)
+            told = []
+            for _ in range(4):  # others may use the machine
+                found = re.search(r"predicted time: +about ([0-9.e-]+) s, ([0-9.e-]+) s of them set-up", self.run_it(name, "--analyze"))
+                self.assertIsNotNone(found, name)
+                predicted = float(found[1])
+                self.assertTrue(math.isfinite(predicted) and predicted > 0.)
+                took = re.search(r"time +([0-9.e-]+) s solving, ([0-9.e-]+) s reading, ([0-9.e-]+) s preparing", self.run_it(name))
+                solving, preparing = float(took[1]), float(took[3])
+                told.append((predicted, solving, preparing))
+                if predicted < 5. * (solving + preparing) + small and solving < 5. * predicted + small:
+                    break
+            else:
+                self.fail(f"{name}: predicted, solving and preparing, in seconds: {told}")
 
     def test_predicted_time_of_a_trial_that_ends_before(self):
         n = 40000  # a chain of stiff and weak links, for which conjugate gradients take long
@@ -936,6 +944,41 @@ class Automatic(Program):
         self.matrix("jumps.mtx", jumps, n * n)
         self.assertNotIn("units       ", self.run_it("jumps.mtx"))
 
+    def test_a_shift_of_the_diagonal_is_said(self):
+        """Kershaw's example is positive definite, and yet the last pivot of IC(0) is -5; the other one has a pivot that is zero."""
+        kershaw = {(0, 0): 3., (0, 1): -2., (0, 3): 2., (1, 1): 3., (1, 2): -2., (2, 2): 3., (2, 3): -2., (3, 3): 3.}
+        self.matrix("kershaw.mtx", {**kershaw, **{(j, i): value for (i, j), value in kershaw.items()}}, 4)
+        self.assertRegex(self.solve("kershaw.mtx", "--method", "cg", "--preconditioner", "ic"), r"factors +IC\(0\) of A \+ 0\.[0-9]+ diag\(A\), ")
+        self.assertNotIn("diag(A)", self.solve("kershaw.mtx", "--method", "gmres", "--preconditioner", "ilu"))
+        self.matrix("pivot.mtx", {(0, 0): 1., (0, 1): 1., (1, 0): 1., (1, 1): 1., (1, 2): 1., (2, 1): 1., (2, 2): 1.}, 3)
+        said = self.solve("pivot.mtx", "--method", "gmres", "--preconditioner", "ilu")
+        self.assertRegex(said, r"factors +ILU\(0\) of A \+ [0-9.e-]+ diag\(A\), ")
+
+    def test_memory_is_said_before_it_is_taken(self):
+        self.matrix("grid.mtx", laplace(40), 1600)
+        for options, says in ((["--method", "async"], "the matrix in blocks"), (["--method", "multigrid"], "levels of stencils"),
+                              (["--method", "cg", "--preconditioner", "multigrid"], "levels while they are made"),
+                              (["--method", "cg", "--preconditioner", "ic"], "factors while they are made"), (["--method", "gmres", "--preconditioner", "none"], "vectors of gmres")):
+            with self.subTest(options):
+                said = self.solve("grid.mtx", "--backend", "host", *options)
+                self.assertRegex(said, f"(?s)memory      {says}: about [0-9.e-]+ GB of the [0-9.e+]+ GB that this process may use\n(.*\n)?method ")
+
+    def test_what_there_is_no_memory_for_is_refused_before(self):
+        """With a limit of the address space, as ulimit -v sets it: no vector has been made by then, and no bad_alloc is caught."""
+        limit, n = 600 << 20, 800000
+
+        def little():
+            os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])  # each thread takes some, too
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        self.write("large.mtx", f"%%MatrixMarket matrix coordinate real general\n{n} {n} {n}\n" + "".join(f"{i} {i} 2\n" for i in range(1, n + 1)))
+        common = {"cwd": self.folder, "capture_output": True, "text": True, "timeout": 1200, "check": False, "preexec_fn": little}
+        if subprocess.run([LEOPARD_SOLVE, "large.mtx", "--method", "cg", "--preconditioner", "none", "--backend", "host"], **common).returncode != 0:
+            self.skipTest("the program needs more address space, as with a sanitizer")
+        run = subprocess.run([LEOPARD_SOLVE, "large.mtx", "--method", "gmres", "--preconditioner", "none", "--backend", "host", "--solution", "x.mtx"], **common)
+        self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+        self.assertIn("leopard-solve: memory: vectors of gmres: about 0.68 GB of the 0.629 GB that this process may use\n  expected: no more than is there; ", run.stderr)
+        self.assertFalse((self.folder / "x.mtx").exists())
+
     def test_singular_with_constants(self):
         n = 20
         entries = {}
@@ -1022,6 +1065,11 @@ class Automatic(Program):
                 self.assertIn("not definite, as some steps of the Lanczos method", self.run_it("indefinite.mtx", "--analyze"))
                 self.assertNotIn("Lanczos", self.run_it("indefinite.mtx", "--method", "gmres"))
         n = 100001  # factors of a line take no time
+        entries = {(i, i): 1. for i in range(n)}
+        entries.update({(i, j): -1. for i in range(n) for j in (i - 1, i + 1) if 0 <= j < n})
+        self.matrix("line.mtx", entries, n)
+        said = self.run_it("line.mtx", "--analyze")  # what comes after factors, should they take too long
+        self.assertIn("gmres preconditioned by jacobi (for matrices that are not definite, too; convergence is not promised)", said)
         entries = {(i, i): 3. for i in range(n)}
         entries.update({(i, j): -1. for i in range(n) for j in (i - 1, i + 1) if 0 <= j < n})
         self.matrix("line.mtx", entries, n)
@@ -1371,9 +1419,9 @@ class Rough(Program):
         self.vector("b.mtx", [1.] * 144)
         self.refused("zero.mtx", "--rhs", "b.mtx", "--solution", "y.mtx", says=["row 8 is empty or zero", "entry 8", "no solution"], code=1)
         self.matrix("zero.mtx", {(i, j): value for (i, j), value in entries.items() if j != 7}, 144)
-        said, _ = self.run_it("zero.mtx", "--rhs", "b.mtx", "--solution", "y.mtx", code=1)
+        said, error = self.run_it("zero.mtx", "--rhs", "b.mtx", "--solution", "y.mtx", code=1)
         self.assertIn("zero rows   column 8 is empty or zero, and its row is not: the matrix is singular, and there is a solution for some right-hand sides only", said)
-        self.assertIn("has not found out whether b is in its range", said)
+        self.assertIn("at most 143 of its 144 rows can have a pivot, as column 8 is zero; gmres ends at the relative residual", error)
 
     def test_what_is_said_of_zeros(self):
         self.matrix("row.mtx", {(0, 0): 1., (2, 2): 1., (0, 2): 0.5, (2, 0): 0.5}, 3)
@@ -1510,9 +1558,19 @@ class Random(Program):
         return n, {(i, j): A[i][j] for i in range(n) for j in range(n) if A[i][j] != 0.}
 
     def test_against_elimination(self):
+        kinds = ("dominant", "positive definite", "negative definite", "indefinite", "not symmetric", "badly scaled")
+        self.assertGreater(self.compare_with_elimination(kinds, 34, "host"), 150)
+
+    @unittest.skipUnless(HAS_GPU, "no GPU")
+    def test_against_elimination_on_a_gpu(self):
+        """Those that need no factors, which are the host's."""
+        self.assertGreater(self.compare_with_elimination(("dominant", "positive definite", "negative definite"), 8, "cuda"), 15)
+
+    def compare_with_elimination(self, kinds, n_seeds, backend):
+        """@return how many solutions were compared."""
         n_compared = 0
-        for kind in ("dominant", "positive definite", "negative definite", "indefinite", "not symmetric", "badly scaled"):
-            for seed in range(34):
+        for kind in kinds:
+            for seed in range(n_seeds):
                 with self.subTest(kind=kind, seed=seed):
                     numbers = random.Random(f"{kind} {seed}")
                     n, entries = self.random_matrix(kind, numbers)
@@ -1525,7 +1583,7 @@ class Random(Program):
                     (self.folder / "x.mtx").unlink(missing_ok=True)
                     self.matrix("R.mtx", entries, n)
                     self.vector("b.mtx", b)
-                    run = subprocess.run([LEOPARD_SOLVE, "R.mtx", "--rhs", "b.mtx", "--solution", "x.mtx", "--backend", "host", "--tolerance", "1e-12"], cwd=self.folder,
+                    run = subprocess.run([LEOPARD_SOLVE, "R.mtx", "--rhs", "b.mtx", "--solution", "x.mtx", "--backend", backend, "--tolerance", "1e-12"], cwd=self.folder,
                                          capture_output=True, text=True, timeout=1200, check=False)
                     said = run.stdout[-2000:] + run.stderr
                     self.assertIn(run.returncode, (0, 1), said)
@@ -1544,7 +1602,7 @@ class Random(Program):
                     largest = max(abs(value) for value in expected)
                     for value, other in zip(x, expected):
                         self.assertAlmostEqual(value, other, delta=1e-3 * largest, msg=said)
-        self.assertGreater(n_compared, 150)
+        return n_compared
 
 
 class Combined(Program):

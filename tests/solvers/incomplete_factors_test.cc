@@ -256,6 +256,29 @@ namespace leopard
         }
     }
 
+    /** Factors of another matrix were made to their end, ten times, before their shift was called too large. */
+    TEST(IncompleteFactors, EndWhereTheShiftWouldBeTooLarge)
+    {
+      const CrsMatrix<double> A     = kershaw();
+      const double            alpha = IncompleteFactors<double>(A, {FactorKind::ic}).shift();
+      FactorOptions           options{FactorKind::ic};
+      int                     n_times = 0;
+      const auto              count   = [&n_times](const FactorPattern                &/*pattern*/, const Vector &of_A, Vector &factors) {
+        factors        = of_A;
+        factors.back() = -1.;
+        ++n_times;
+      };
+      options.largest_shift = alpha;
+      EXPECT_EQ(IncompleteFactors<double>(A, options).shift(), alpha);
+      options.largest_shift = 0.99 * alpha;
+      EXPECT_THROW((IncompleteFactors<double>(A, options)), ShiftTooLarge);
+      options.largest_shift = 0.004;
+      EXPECT_THROW((IncompleteFactors<double>(A, options, count)), ShiftTooLarge);
+      EXPECT_EQ(n_times, 4); // 0, 0.001, 0.002, 0.004
+      options.largest_shift = NAN;
+      EXPECT_THROW(options.validate(), InvalidInput);
+    }
+
     /**
      * All pivots are positive with a shift of 0.004, and conjugate gradients take ten times the steps that they take
      * without.

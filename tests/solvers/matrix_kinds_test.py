@@ -53,6 +53,16 @@ class Kinds(Program):
         self.assertIn("by smoothed aggregation", said)
         self.assertLessEqual(int(said.split("converged after ")[1].split()[0]), 60, said)
 
+    def test_levels_of_a_matrix_that_was_scaled_have_its_constants(self):
+        """S K S with random S: S^-1 1 is near its null space, and levels were made for constants: a hundred iterations."""
+        n, numbers = 60, random.Random(8)
+        S = [10. ** numbers.uniform(-8., 8.) for _ in range(n * n)]
+        entries = {(i, j): S[i] * (value * S[j]) if i <= j else S[j] * (value * S[i]) for (i, j), value in laplace(n).items()}
+        said = self.solve(entries, n * n, b=multiply(entries, [numbers.gauss(0., 1.) for _ in range(n * n)]))
+        self.assertIn("cg preconditioned by multigrid", said)
+        self.assertNotIn("failed ", said)
+        self.assertLessEqual(int(said.split("converged after ")[1].split()[0]), 30, said)
+
     def elastic(self, n, poisson):
         """Plane strain on n x n square elements, clamped on the left; node by node."""
         la, mu = poisson / ((1. + poisson) * (1. - 2. * poisson)), 0.5 / (1. + poisson)
@@ -220,6 +230,29 @@ class Kinds(Program):
         x = [numbers.random() for _ in range(n)]
         self.assertIn("column 199 is empty or zero", self.solve(columns, n, b=multiply(columns, x)))
 
+    def test_structurally_singular_matrices_say_why(self):
+        """Ten thousand iterations of GMRES ended with nothing but that they were ten thousand."""
+        n, numbers = 60, random.Random(9)
+        entries = {(i, i): 3. for i in range(n)}
+        entries.update({(i, numbers.randrange(n)): numbers.gauss(0., 1.) for i in range(n) for _ in range(4)})
+        entries = {(i, j): value for (i, j), value in entries.items() if j > 2 or i < 2}
+        entries.update({(0, 1): 1., (0, 2): 2., (1, 0): 3., (1, 1): 4., (1, 2): 5., (2, 7): 1.})
+        self.matrix("K.mtx", entries, n)
+        self.vector("b.mtx", [numbers.gauss(0., 1.) for _ in range(n)])
+        why = "structurally singular: at most 59 of its 60 rows can have a pivot, as columns 1, 2 and 3 have entries in rows 1 and 2 only"
+        for options in ((), ("--method", "direct")):
+            said, error = self.run_it("K.mtx", "--rhs", "b.mtx", "--backend", "host", *options, code=1)
+            self.assertIn(why, error)
+            self.assertNotIn("10000 iterations", said + error)
+            self.assertEqual("convergence is not promised" in said, not options)
+        said = self.run_it("K.mtx", "--analyze")
+        self.assertIn(why, said)
+        entries[2, 2] = 1.
+        self.assertNotIn("structurally", self.solve(entries, n))
+        del entries[2, 2], entries[1, 2]
+        entries[7, 2] = 1.  # no diagonal there, and a pivot all the same
+        self.assertNotIn("structurally", self.solve(entries, n))
+
     def acyclic(self, n, degree=4):
         """A directed graph without cycles, each node to some before it: D - U, triangular."""
         numbers, entries = random.Random(7), {(i, i): 0.01 for i in range(n)}
@@ -294,6 +327,31 @@ class Kinds(Program):
         self.assertIn("failed      cg preconditioned by ic: the incomplete factors are those of another matrix", said)
         self.assertIn("Cholesky", said)
 
+    def test_attempts_in_vain_are_ended_early(self):
+        """Other weights in each direction of an edge, over four decades: sixty iterations with coarse levels and some hundred with ILU(0)."""
+        n, numbers = 60, random.Random(1)
+        entries = {}
+        for i, j in laplace(n):
+            if i != j:
+                entries[i, j] = -10. ** numbers.uniform(-2., 2.)
+                entries[i, i] = entries.get((i, i), 1. if i % n in (0, n - 1) or i // n in (0, n - 1) else 0.) - entries[i, j]
+        said = self.solve(entries, n * n)
+        after = [int(line.split(" after ")[1].split()[0]) for line in said.splitlines() if line.startswith("failed ")]
+        self.assertEqual(len(after), 2, said)
+        self.assertLessEqual(after[0], 20, said)
+        self.assertLessEqual(after[1], 70, said)
+
+    def test_a_residual_that_stands_still_is_given_up(self):
+        """GMRES made its ten thousand iterations, of which all but some hundred changed nothing."""
+        entries, b = self.semidefinite(300, 290, 2)
+        numbers = random.Random(1)
+        self.matrix("K.mtx", entries, 300)
+        self.vector("b.mtx", [value + numbers.gauss(0., 1.) for value in b])
+        for preconditioner in ("jacobi", "none"):
+            said, _ = self.run_it("K.mtx", "--rhs", "b.mtx", "--backend", "host", "--method", "gmres", "--preconditioner", preconditioner, code=1)
+            self.assertIn("ended       FGMRES(50): residual that stands still", said)
+            self.assertLess(int(said.split("stagnated after ")[1].split()[0]), 3000, said)
+
     def test_large_entries_do_not_make_it_symmetric(self):
         """Products of diagonal entries overflowed, and triangular matrices were taken for symmetric and some refused as singular."""
         entries = {(i, i): 1e155 for i in range(30)}
@@ -324,3 +382,8 @@ class Table(Program):
                 run = self.table(*lines)
                 self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
                 self.assertIn(says, run.stdout)
+
+    def test_seconds_are_all_that_a_run_says(self):
+        """Preparing, which has the factors and all attempts that failed in it, was left out, of the default and of its peers."""
+        run = self.table("echo 'time        0.25 s solving, 0.5 s reading, 1 s preparing'")
+        self.assertIn("| 1.8 (", run.stdout, run.stderr)
