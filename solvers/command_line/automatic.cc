@@ -52,11 +52,12 @@ namespace leopard::command_line
       return cholesky_operations(both);
     }
 
-    constexpr double  most_complexity = 5.;   ///< above which anything else is faster than cycles
-    constexpr double  few_operations  = 300.; ///< factors of less take no longer than some tens of iterations
-    constexpr double  largest_shift   = 0.01; ///< where incomplete factors need more they are far from the matrix
-    constexpr double  of_iteration    = 3.;   // of cholesky_operations(): iterations in vain take twice the time of the factors at most
-    const char *const unpromised      = "for matrices that are not definite, too; convergence is not promised";
+    constexpr double  most_complexity            = 5.; ///< above which anything else is faster than cycles
+    constexpr double  most_complexity_of_systems = 20.;
+    constexpr double  few_operations             = 300.; ///< factors of less take no longer than some tens of iterations
+    constexpr double  largest_shift              = 0.01; ///< where incomplete factors need more they are far from the matrix
+    constexpr double  of_iteration               = 3.;   // of cholesky_operations(): iterations in vain take twice the time of the factors at most
+    const char *const unpromised                 = "for matrices that are not definite, too; convergence is not promised";
 
     /** Factors of many rows are the last but one: what they take is known when they are tried. */
     void add_direct(std::vector<Attempt> &attempts, const MatrixTraits &traits, bool has_direct, const Attempt &last)
@@ -117,6 +118,8 @@ namespace leopard::command_line
           result.push_back({"cg", "multigrid", "symmetric, its rows sum to zero: constants are its null space", 300});
           result.push_back({"multigrid", "none", "the same by cycles alone", 200});
           result.push_back({"cg", "jacobi", "the same, without coarse levels"});
+          if (has_direct)
+            result.push_back(direct("the same: rounding makes factors of it regular, or they say that they are singular"));
           return result;
         }
       Attempt cg_factors = {"cg", "ic", "symmetric with positive diagonal", 3000};
@@ -292,9 +295,9 @@ namespace leopard::command_line
           attempt.smoother = smoother_of_others;
       }
     // coarse levels of graphs fill up; others follow, but for the last
-    for (std::size_t i = 0; i + 1 < result.size() && arguments.method_name == "automatic" && !arguments.has_nodes(); ++i)
+    for (std::size_t i = 0; i + 1 < result.size() && arguments.method_name == "automatic"; ++i)
       if (has_levels(result[i]))
-        result[i].most_complexity = most_complexity;
+        result[i].most_complexity = arguments.has_nodes() ? most_complexity_of_systems : most_complexity;
     return result;
   }
 

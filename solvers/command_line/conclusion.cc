@@ -253,8 +253,10 @@ namespace leopard::command_line
 
   void acknowledge(Solution &found, double tolerance)
   {
-    if (tolerance > 0. && reached(found.quality.relative(), tolerance))
+    if (tolerance > 0. && found.quality.is_known(tolerance) && reached(found.quality.relative(), tolerance))
       found.result.status = SolveStatus::converged;
+    else if (found.result.status == SolveStatus::converged && reached(found.quality.relative(), tolerance)) // is not known to be that small
+      found.result.status = SolveStatus::stagnated;
   }
 
   int conclude(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const Solution &found)

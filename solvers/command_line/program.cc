@@ -155,8 +155,12 @@ namespace leopard::command_line
     std::string prepare(CrsMatrix<double> &A, std::vector<double> &b, bool is_symmetric, bool b_is_product)
     {
       const ZeroRows zero = complete_zero_rows(A, b, b_is_product);
-      if (zero.n > zero.n_alone)
-        log_line("zero rows", std::to_string(zero.n - zero.n_alone) + " rows and columns are zero, and so is b there: x = 0 is taken in these");
+      if (const int n = zero.n - zero.n_paired - zero.n_alone; n > 0)
+        log_line("zero rows", std::to_string(n) + " rows and columns are zero, and so is b there: x = 0 is taken in these");
+      if (zero.n_paired > 0)
+        log_line("zero rows",
+                 std::to_string(zero.n_paired) + " rows are zero, and so is b there, and as many other columns, of which x may be any number: " +
+                   (b_is_product ? "1" : "0") + " is taken");
       if (zero.n_alone > 0)
         log_line("zero rows",
                  std::to_string(zero.n_alone) + " rows are zero, and so is b there, and their columns are not: the matrix is singular, and of its " +
@@ -342,19 +346,21 @@ namespace leopard::command_line
     /** Of an x so large that rounding errors of A x are no small part of b. */
     bool is_useless(const Solution &found)
     {
-      return !reached(found.quality.relative(), 1e-3);
+      return !reached(found.quality.relative(), 1e-3) || !found.quality.is_known(1e-3);
     }
 
-    /** Whether no other method is to be tried. */
-    bool is_settled(const Solution &found, double tolerance)
+    /** Whether no other method is to be tried. @param is_singular of which another x may have smaller rounding errors. */
+    bool is_settled(const Solution &found, double tolerance, bool is_singular)
     {
+      constexpr double of_rounding = 1e-8; // of an equation's own terms; above, another method may satisfy it better
       switch (found.result.status)
         {
           case SolveStatus::converged:
             return true;
           case SolveStatus::stagnated: // where rounding errors are in the way
-            return !is_useless(found) && (found.quality.is_rounding() ||
-                                          (!found.is_scaled && found.solved.is_rounding() && !reached(found.solved.relative_rounding(), tolerance)));
+            return !is_singular && !is_useless(found) && reached(found.quality.of_each_row, of_rounding) &&
+                   (found.quality.is_rounding() ||
+                    (!found.is_scaled && found.solved.is_rounding() && !reached(found.solved.relative_rounding(), tolerance)));
           default:
             return found.result.status == SolveStatus::time_limit;
         }
@@ -481,7 +487,7 @@ namespace leopard::command_line
                   say_what_is_kept(*best, found);
                   return conclude(of_best, A, b, *best);
                 }
-              if (is_settled(found, tolerance) || is_late || (is_last && is_better) || tells_why)
+              if (is_settled(found, tolerance, traits.is_singular) || is_late || (is_last && is_better) || tells_why)
                 return conclude(now, A, b, found);
               failure = to_string(found.result.status) + " after " + std::to_string(found.result.n_iterations) + " " +
                         found.iteration.solver->unit() + ", relative residual " + short_text(found.quality.relative(), 3);

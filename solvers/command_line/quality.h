@@ -5,6 +5,8 @@
 #include "../matrix/crs_matrix.h"
 #include "../matrix/row_residual.h"
 
+#include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace leopard::command_line
@@ -30,7 +32,14 @@ namespace leopard::command_line
 
     double relative() const { return residual / scale; }
     double relative_rounding() const { return rounding / scale; }
-    bool   meets(double tolerance) const { return residual == 0. || reached(relative(), 1.1 * tolerance); }
+    /** Not where x is so large that even extended precision does not know the residual to the tolerance. */
+    bool meets(double tolerance) const { return (residual == 0. || reached(relative(), 1.1 * tolerance)) && is_known(tolerance); }
+    bool is_known(double tolerance) const
+    {
+      constexpr double unit_of_double = std::numeric_limits<double>::epsilon(), least = 1e-15;
+      const double     extended = static_cast<double>(std::numeric_limits<long double>::epsilon()) / unit_of_double; // of rounding
+      return reached(extended * relative_rounding(), std::max(tolerance, least));
+    }
     /** Whether rounding errors are why it is no smaller. */
     bool is_rounding() const { return is_rounding_of_residual(residual, rounding); }
   };

@@ -171,6 +171,7 @@ namespace leopard::command_line
     if (row_without_diagonal(A) < 0)
       return found;
     std::vector<char> has_column(A.n_rows, 0), is_zero(A.n_rows, 0);
+    std::vector<int>  free_columns; // of rows that are not zero
     for (std::size_t p = 0; p < A.columns.size(); ++p)
       if (A.values[p] != 0.)
         has_column[A.columns[p]] = 1;
@@ -183,19 +184,29 @@ namespace leopard::command_line
                              " of the right-hand side is " + short_text(b[i], 3) +
                              ": there is no solution\n  expected: an entry in each row that is not zero");
         found.n += is_zero[i];
-        found.n_alone += is_zero[i] != 0 && has_column[i] != 0 ? 1 : 0;
-        if (is_zero[i] == 0 && has_column[i] == 0 && found.first_column < 0)
-          found.first_column = i;
+        if (is_zero[i] == 0 && has_column[i] == 0)
+          free_columns.push_back(i);
       }
+    const auto new_column = [&](int i) { // of the zero row i
+      if (has_column[i] == 0)
+        return i;
+      if (found.n_paired < static_cast<int>(free_columns.size()))
+        return free_columns[found.n_paired++];
+      ++found.n_alone;
+      return i;
+    };
     if (found.n == 0)
-      return found;
+      {
+        found.first_column = free_columns.empty() ? -1 : free_columns.front();
+        return found;
+      }
     CrsMatrix<double> result;
     result.n_rows = result.n_columns = A.n_rows;
     for (int i = 0; i < A.n_rows; ++i)
       {
         if (is_zero[i] != 0)
           {
-            result.columns.push_back(i);
+            result.columns.push_back(new_column(i));
             result.values.push_back(1.);
           }
         else
@@ -206,10 +217,14 @@ namespace leopard::command_line
         result.row_offsets.push_back(static_cast<int>(result.columns.size()));
       }
     A = std::move(result);
-    if (b_is_product && found.n_alone > 0)
+    if (found.n_paired < static_cast<int>(free_columns.size()))
+      found.first_column = free_columns[found.n_paired];
+    if (b_is_product && found.n_paired + found.n_alone > 0)
       {
-        std::vector<double> x(A.n_rows);
-        std::transform(is_zero.begin(), is_zero.end(), x.begin(), [](char zero) { return zero != 0 ? 0. : 1.; });
+        std::vector<double> x(A.n_rows, 1.);
+        for (int i = 0; i < A.n_rows; ++i)
+          if (is_zero[i] != 0 && A.columns[A.row_offsets[i]] == i)
+            x[i] = 0.;
         multiply(A, x.data(), b.data());
       }
     return found;

@@ -21,14 +21,17 @@ namespace leopard::command_line
   /** Rows and columns without an entry that is not zero. */
   struct ZeroRows
   {
-    int n            = 0;  ///< zero rows, which have got a_ii = 1
-    int n_alone      = 0;  ///< those of them whose columns are not zero: states of a Markov chain that absorb
-    int first_column = -1; ///< that is zero and whose row is not; -1: none
+    int n            = 0;  ///< zero rows, which have got a_ii = 1, or are one of n_paired
+    int n_paired     = 0;  ///< those of them that have got an entry in a zero column, whose x is free
+    int n_alone      = 0;  ///< of the others those whose columns are not zero: states of a Markov chain that absorb
+    int first_column = -1; ///< that is zero, whose row is not, and that no zero row has got; -1: none
   };
 
   /**
-   * A row i that is zero, with b_i = 0, gets a_ii = 1, so that x_i = 0: of the solutions that there are, one with that.
-   * @param b_is_product whether b is A 1: then it is made A x with x_i = 0 for these rows and ones elsewhere.
+   * A row i that is zero, with b_i = 0, says nothing. If its column is zero, too, it gets a_ii = 1, so that x_i = 0.
+   * Otherwise it gets a_ij = 1 with a zero column j, so that x_j = 0, which may be any number; and where no such column
+   * is left a_ii = 1, so that of the solutions one with x_i = 0 is looked for.
+   * @param b_is_product whether b is A 1: then it is made A x with ones, but zeros for rows with a_ii = 1.
    * @throws InvalidInput for a zero row with another b_i.
    */
   ZeroRows complete_zero_rows(CrsMatrix<double> &A, std::vector<double> &b, bool b_is_product);

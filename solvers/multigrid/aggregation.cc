@@ -501,6 +501,13 @@ namespace leopard
     return true;
   }
 
+  void check_coarsest(long n_rows, const AggregationOptions &options)
+  {
+    if (options.most_complexity > 0. && n_rows > 3l * options.max_coarse)
+      throw LevelsFillUp("aggregation: the coarsest level has " + std::to_string(n_rows) +
+                         " rows, as hardly any are coupled so that they become one\n  expected: at most " + std::to_string(3l * options.max_coarse));
+  }
+
   GalerkinProduct galerkin_on_host(const AggregationOptions &options, double n_finest)
   {
     return [n_threads = options.n_threads, most = options.most_complexity, n_finest](const CrsMatrix<double> &A, const CrsMatrix<double> &P) {
@@ -541,6 +548,7 @@ namespace leopard
         check_complexity(n_entries, n_finest, options.most_complexity);
         result.levels.push_back(std::move(coarse));
       }
+    check_coarsest(result.levels.back().matrix.n_rows, options);
     if (!options.is_scalar()) // of others the coarse solver takes constants out
       hold_free_motions(result.levels.back().matrix, space, result.levels.size() > 1);
     std::reverse(result.levels.begin(), result.levels.end());

@@ -106,6 +106,12 @@ namespace leopard
   /** @param n_entries of what is limited, of a finest matrix with so many. @throws LevelsFillUp. */
   void check_complexity(double n_entries, double n_finest, double most);
 
+  /**
+   * Whether the coarsest matrix is one for a coarse solver. @throws LevelsFillUp where levels that fill up are given up,
+   * and it has more than three times AggregationOptions::max_coarse rows, as rows of thin bodies hardly coarsen.
+   */
+  void check_coarsest(long n_rows, const AggregationOptions &options);
+
   /** @throws InvalidInput where an entry of D, aggregates.diagonal, is zero or not there, in a row of an aggregate. */
   void check_diagonal(const Aggregates &aggregates);
 

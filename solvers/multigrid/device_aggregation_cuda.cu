@@ -438,6 +438,7 @@ namespace leopard::device
           on_level({coarse.n_rows, true, false}, [&] { to_host(coarse).validate_entries(); }); // says what it is
         result.push_back({std::move(coarse), {}, {}, std::move(coarse_vector)});
       }
+    check_coarsest(result.back().matrix.n_rows, options);
     std::reverse(result.begin(), result.end());
     return result;
   }

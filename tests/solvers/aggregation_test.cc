@@ -494,4 +494,22 @@ namespace leopard
     EXPECT_THROW(aggregation_hierarchy(five_point_stencil(4, 4, 0.).to_crs(), options), InvalidInput);
     EXPECT_THROW(product(five_point_stencil(4, 4, 0.).to_crs(), five_point_stencil(3, 3, 0.).to_crs()), InvalidInput);
   }
+  /** A coarse solver would make an inverse of all rows. */
+  TEST(Aggregation, LevelsThatDoNotCoarsenAreGivenUpWhereOthersAre)
+  {
+    CrsMatrix<double> A;
+    A.n_rows = A.n_columns = 2000;
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        A.columns.push_back(i);
+        A.values.push_back(1.);
+        A.row_offsets.push_back(i + 1);
+      }
+    AggregationOptions options;
+    EXPECT_EQ(aggregation_hierarchy(A, options).levels.size(), 1u);
+    options.most_complexity = 5.;
+    EXPECT_THROW(aggregation_hierarchy(A, options), LevelsFillUp);
+    options.max_coarse = 700;
+    EXPECT_EQ(aggregation_hierarchy(A, options).levels.size(), 1u);
+  }
 } // namespace leopard

@@ -1423,6 +1423,49 @@ class Rough(Program):
         self.assertIn("zero rows   column 8 is empty or zero, and its row is not: the matrix is singular, and there is a solution for some right-hand sides only", said)
         self.assertIn("at most 143 of its 144 rows can have a pivot, as column 8 is zero; gmres ends at the relative residual", error)
 
+    def test_zero_rows_take_zero_columns(self):
+        """x of a zero column is free, so that a zero row may say it; x = 0 of its own number would leave no solution."""
+        for entries, n, b, x in (({(0, 1): 1.}, 2, [1., 0.], [0., 1.]),
+                                 ({(0, 0): 2., (1, 0): -1., (1, 2): -1., (2, 2): 2., (2, 3): -1.}, 4, [2., -4., 2., 0.], [1., 0., 3., 4.])):
+            with self.subTest(n):
+                self.matrix("free.mtx", entries, n)
+                self.vector("b.mtx", b)
+                said = self.run_it("free.mtx", "--rhs", "b.mtx", "--solution", "x.mtx")
+                self.assertIn("1 rows are zero, and so is b there, and as many other columns, of which x may be any number: 0 is taken", said)
+                for found, expected in zip(self.read_vector("x.mtx"), x):
+                    self.assertAlmostEqual(found, expected)
+                self.assertIn("max |x - 1| = 0", self.run_it("free.mtx"))
+
+    # fails if a residual is believed in whose sums lose b beside terms of 1e31
+    def test_x_so_large_that_b_is_lost(self):
+        for entries, n, b in (({(0, 0): 1., (0, 1): 1., (1, 0): 1., (1, 1): 1.}, 2, [1., 2.]),
+                              ({(0, 0): 1., (0, 1): 1., (1, 0): 1., (1, 1): 2., (1, 2): 1., (2, 1): 1., (2, 2): 1.}, 3, [-3., -2., -2.])):
+            with self.subTest(n):
+                self.matrix("singular.mtx", entries, n)
+                self.vector("b.mtx", b)
+                for options in ([], ["--method", "cg", "--preconditioner", "none"], ["--method", "cg", "--preconditioner", "jacobi"]):
+                    self.run_it("singular.mtx", "--rhs", "b.mtx", *options, code=1)
+
+    # fails if what rounding leaves in one method is the end: x of pieces drifts by constants of each
+    def test_pieces_with_constants_of_their_own(self):
+        numbers, first, entries, b = random.Random(30), 0, {}, []
+        for n in (12, 13, 14):
+            for i in range(n * n):
+                for j in ([i + 1] if (i + 1) % n else []) + ([i + n] if i + n < n * n else []):
+                    weight = 10**numbers.uniform(-3, 3)
+                    for row, column in ((first + i, first + j), (first + j, first + i)):
+                        entries[row, column] = -weight
+                        entries[row, row] = entries.get((row, row), 0.) + weight
+            part = [numbers.gauss(0., 1.) for _ in range(n * n)]
+            b += [value - sum(part) / len(part) for value in part]
+            first += n * n
+        self.matrix("pieces.mtx", entries, first)
+        self.vector("b.mtx", b)
+        said = self.run_it("pieces.mtx", "--rhs", "b.mtx", "--solution", "x.mtx")
+        self.assertIn("result      converged", said)
+        residual = [value - product for value, product in zip(b, multiply(entries, self.read_vector("x.mtx")))]
+        self.assertLess(norm(residual), 1e-9 * norm(b))
+
     def test_what_is_said_of_zeros(self):
         self.matrix("row.mtx", {(0, 0): 1., (2, 2): 1., (0, 2): 0.5, (2, 0): 0.5}, 3)
         said = self.run_it("row.mtx")  # the second entry of x is 0, and not wrong
