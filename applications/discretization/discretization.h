@@ -18,6 +18,7 @@
 #include <deal.II/lac/trilinos_sparsity_pattern.h>
 
 #include <functional>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <set>
@@ -194,10 +195,12 @@ namespace leopard
      */
     double balance(HostVector &r) const;
 
-    HostVector                      make_vector() const;                                             ///< zero, own entries only
-    const std::vector<bool>        &periodic_directions() const { return mesh_parameters.periodic; } ///< may be empty: none
-    double                          mesh_size() const { return h; }                                  ///< shortest cell edge, dimensionless
-    unsigned int                    n_components() const { return components; }
+    HostVector               make_vector() const;                                             ///< zero, own entries only
+    const std::vector<bool> &periodic_directions() const { return mesh_parameters.periodic; } ///< may be empty: none
+    double                   mesh_size() const { return h; }                                  ///< shortest cell edge, dimensionless
+    /** (number of cells)^(-1/dim): what a refinement of all cells halves on every mesh. */
+    double       relative_mesh_size() const { return std::pow(static_cast<double>(triangulation.n_global_active_cells()), -1. / dim); }
+    unsigned int n_components() const { return components; }
     dealii::types::global_dof_index n_unknowns() const { return components * dof_handler.n_dofs(); }
 
     /** For another Discretization, once it is refined. */
