@@ -62,10 +62,30 @@ namespace leopard
             error = not_finite_message(*g, value, place_of(dof), t);
         all.insert(values.begin(), values.end());
       }
-    if (error.empty())
-      error = contradiction_across(c, all, t);
     throw_if_any_entry_failed(error, comm);
+    share_at_copies(all);
+    throw_if_any_entry_failed(contradiction_across(c, all, t), comm);
     return all;
+  }
+
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::share_at_copies(BoundaryValues &values) const
+  {
+    if (originals.empty())
+      return;
+    std::vector<types::global_dof_index> dofs;
+    std::vector<double>                  of_dofs;
+    for (const auto &[dof, value] : values)
+      {
+        dofs.push_back(dof);
+        of_dofs.push_back(value);
+      }
+    const auto all_dofs   = Utilities::MPI::all_gather(comm, dofs);
+    const auto all_values = Utilities::MPI::all_gather(comm, of_dofs);
+    values.clear();
+    for (unsigned int rank = 0; rank < all_dofs.size(); ++rank)
+      for (unsigned int i = 0; i < all_dofs[rank].size(); ++i)
+        values.emplace(all_dofs[rank][i], all_values[rank][i]);
   }
 
   template <int dim, int spacedim>
@@ -78,7 +98,7 @@ namespace leopard
       for (const auto id : dirichlet_boundary(c)) // the first one holds where several meet
         if (const Expression *g = problem.boundary(c).value(id); values_of(*g, id, t).count(dof) == 1)
           return expression_of_entry(g->expression(), g->entry_name()) + is_value(value) + at_point(place_of(dof), t);
-      return std::string();
+      return "the value at the other end" + is_value(value); // which another rank has
     };
     for (const auto &[dof, value] : all) // copies of nodes have their value
       if (relevant.is_element(dof) && original(dof) != dof)
@@ -101,9 +121,26 @@ namespace leopard
           BoundaryValues all;
           for (const auto id : dirichlet_boundary(c))
             all.merge(values_of(*problem.boundary(c).value(id), id, t));
+          share_at_copies(all);
           const bool finite = std::all_of(all.begin(), all.end(), [](const auto &of_dof) { return std::isfinite(of_dof.second); });
           throw_if_any_entry_failed(finite ? contradiction_across(c, all, t) : "", comm); // what is not finite at a time of the run is said then
         }
+  }
+
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::find_originals()
+  {
+    originals.clear();
+    if constexpr (dim == spacedim)
+      if (simplices && mesh_parameters.is_periodic())
+        originals = originals_on_simplices(*mapping, dof_handler, mesh_parameters.periodic, h);
+    std::vector<types::global_dof_index> beyond; // of other ranks perhaps, whose cells are no ghosts here
+    for (const auto &[copy, original] : originals)
+      if (relevant.is_element(copy))
+        beyond.push_back(original);
+    std::sort(beyond.begin(), beyond.end());
+    relevant.add_indices(beyond.begin(), std::unique(beyond.begin(), beyond.end()));
+    relevant.compress();
   }
 
   template <int dim, int spacedim>
@@ -113,6 +150,12 @@ namespace leopard
     conforming.reinit(relevant);
     DoFTools::make_hanging_node_constraints(dof_handler, conforming);
     add_periodicity_constraints(dof_handler, conforming);
+    for (const auto &[copy, original] : originals)
+      if (relevant.is_element(copy))
+        {
+          conforming.add_line(copy);
+          conforming.add_entry(copy, original, 1.);
+        }
     conforming.close();
 
     constraints.clear();
@@ -230,6 +273,7 @@ namespace leopard
   }
 
   template std::set<types::boundary_id> Discretization<2>::dirichlet_boundary(unsigned int) const;
+  template void                         Discretization<2>::find_originals();
   template void                         Discretization<2>::make_constraints();
   template void                         Discretization<2>::check_periodic_boundary_values(const std::vector<double> &) const;
   template void                         Discretization<2>::take_boundary_values(double);
@@ -239,6 +283,7 @@ namespace leopard
   template types::global_dof_index      Discretization<2>::original(types::global_dof_index) const;
   template IndexSet                     Discretization<2>::periodic_copies() const;
   template std::set<types::boundary_id> Discretization<3>::dirichlet_boundary(unsigned int) const;
+  template void                         Discretization<3>::find_originals();
   template void                         Discretization<3>::make_constraints();
   template void                         Discretization<3>::check_periodic_boundary_values(const std::vector<double> &) const;
   template void                         Discretization<3>::take_boundary_values(double);
@@ -248,6 +293,7 @@ namespace leopard
   template types::global_dof_index      Discretization<3>::original(types::global_dof_index) const;
   template IndexSet                     Discretization<3>::periodic_copies() const;
   template std::set<types::boundary_id> Discretization<2, 3>::dirichlet_boundary(unsigned int) const;
+  template void                         Discretization<2, 3>::find_originals();
   template void                         Discretization<2, 3>::make_constraints();
   template void                         Discretization<2, 3>::check_periodic_boundary_values(const std::vector<double> &) const;
   template void                         Discretization<2, 3>::take_boundary_values(double);

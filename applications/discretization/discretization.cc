@@ -288,7 +288,8 @@ namespace leopard
   {
     owned    = dof_handler.locally_owned_dofs();
     relevant = DoFTools::extract_locally_relevant_dofs(dof_handler);
-
+    h        = shortest_edge();
+    find_originals();
     const auto interleaved = [&](const IndexSet &scalar) {
       IndexSet set(components * scalar.size());
       for (auto interval = scalar.begin_intervals(); interval != scalar.end_intervals(); ++interval)
@@ -299,15 +300,19 @@ namespace leopard
     owned_unknowns    = interleaved(owned);
     relevant_unknowns = interleaved(relevant);
 
+    make_constraints();
+    make_sparsity_pattern();
+  }
+
+  template <int dim, int spacedim>
+  double Discretization<dim, spacedim>::shortest_edge() const
+  {
     double shortest = std::numeric_limits<double>::max();
     for (const auto &cell : dof_handler.active_cell_iterators())
       if (cell->is_locally_owned())
         for (const auto line : cell->line_indices())
           shortest = std::min(shortest, cell->line(line)->vertex(0).distance(cell->line(line)->vertex(1)));
-    h = Utilities::MPI::min(shortest, comm);
-
-    make_constraints();
-    make_sparsity_pattern();
+    return Utilities::MPI::min(shortest, comm);
   }
 
   template <int dim, int spacedim>

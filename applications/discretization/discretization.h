@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mesh.h"
+#include "periodic_simplices.h"
 #include "semi_discrete_system.h"
 #include "shared_mesh.h"
 #include "transport_terms.h"
@@ -17,6 +18,7 @@
 #include <deal.II/lac/affine_constraints.h>
 #include <deal.II/lac/trilinos_sparsity_pattern.h>
 
+#include <cmath>
 #include <functional>
 #include <map>
 #include <memory>
@@ -194,10 +196,12 @@ namespace leopard
      */
     double balance(HostVector &r) const;
 
-    HostVector                      make_vector() const;                                             ///< zero, own entries only
-    const std::vector<bool>        &periodic_directions() const { return mesh_parameters.periodic; } ///< may be empty: none
-    double                          mesh_size() const { return h; }                                  ///< shortest cell edge, dimensionless
-    unsigned int                    n_components() const { return components; }
+    HostVector               make_vector() const;                                             ///< zero, own entries only
+    const std::vector<bool> &periodic_directions() const { return mesh_parameters.periodic; } ///< may be empty: none
+    double                   mesh_size() const { return h; }                                  ///< shortest cell edge, dimensionless
+    /** (number of cells)^(-1/dim): what a refinement of all cells halves on every mesh. */
+    double       relative_mesh_size() const { return std::pow(static_cast<double>(triangulation.n_global_active_cells()), -1. / dim); }
+    unsigned int n_components() const { return components; }
     dealii::types::global_dof_index n_unknowns() const { return components * dof_handler.n_dofs(); }
 
     /** For another Discretization, once it is refined. */
@@ -230,9 +234,12 @@ namespace leopard
     /** refine_globally() of triangles and tetrahedra, which deal.II's parallel transfer of solutions does not know. */
     void refine_simplices(HostVector &u);
 
-    void                                 set_up_unknowns();
-    void                                 check_boundary_ids() const;
-    void                                 check_singularity() const;
+    void   set_up_unknowns();
+    void   check_boundary_ids() const;
+    void   check_singularity() const;
+    double shortest_edge() const; ///< of all cells of all ranks, dimensionless. Collective
+    /** On simplices: which degrees of freedom are periodic copies; the originals become relevant. Collective. */
+    void                                 find_originals();
     void                                 make_constraints();
     void                                 take_boundary_values(double t);
     void                                 make_sparsity_pattern();
@@ -243,6 +250,10 @@ namespace leopard
     BoundaryValues boundary_values(unsigned int c, double t) const;
     /** g on the faces with a boundary id, by scalar degree of freedom. */
     BoundaryValues values_of(const Expression &g, dealii::types::boundary_id id, double t) const;
+    /**
+     * Of a periodic mesh of simplices, where they may be of other ranks: takes over what all ranks have. Collective.
+     */
+    void share_at_copies(BoundaryValues &values) const;
     /** Where copies of nodes have another value than these, as a message; or nothing. */
     std::string             contradiction_across(unsigned int c, const BoundaryValues &all, double t) const;
     dealii::Point<spacedim> place_of(dealii::types::global_dof_index dof) const; ///< for messages
@@ -260,6 +271,7 @@ namespace leopard
     dealii::Quadrature<dim>                   quadrature;
     dealii::Quadrature<dim - 1>               face_quadrature;
     dealii::IndexSet                          owned_unknowns, relevant_unknowns;
+    PeriodicCopies                            originals;   ///< on simplices
     dealii::AffineConstraints<double>         conforming;  ///< of the scalar degrees of freedom: hanging nodes and periodic copies
     dealii::AffineConstraints<double>         constraints; ///< of the interleaved unknowns: these, and boundary values
     dealii::TrilinosWrappers::SparsityPattern sparsity_pattern;

@@ -68,7 +68,7 @@ namespace leopard
       Anything(),
       "Directions in which the domain closes: x, y, z, separated by commas. What leaves at one end comes in at the other, and the boundaries there "
       "take "
-      "no values and no fluxes. For hypercube and box, and for files of quadrilaterals or hexahedra whose faces at both ends match. Empty: none.");
+      "no values and no fluxes. For hypercube and box, and for files whose faces at both ends match. Empty: none.");
     prm.declare_entry("Global refinements", "0", Integer(0, 20), "How often each cell is split in 2^dim. Dimensionless.");
     prm.declare_entry("Adaptive", "false", Bool(), "Refine where the Kelly error estimator is large (stationary problems only).");
     prm.declare_entry(
@@ -244,10 +244,6 @@ namespace leopard
                     ", and 'Mesh/Adaptive' is true, which deal.II cannot do with them\n  expected: set Adaptive = false with more 'Mesh/Global "
                     "refinements' or a mesh that Gmsh has made finer where that matters, or a mesh of " +
                     (kind == CellKind::triangle ? "quadrilaterals" : "hexahedra"));
-      if (parameters.is_periodic())
-        throw Error(where + ", and 'Mesh/Periodic' is " + names_of_directions(parameters.periodic) +
-                    ", which is there for quadrilaterals and hexahedra only\n  expected: a mesh of " +
-                    (kind == CellKind::triangle ? "quadrilaterals" : "hexahedra") + ", or no periodic directions");
       if (multigrid)
         throw Error(
           where +

@@ -85,7 +85,7 @@ namespace leopard
    * Makes the coarse mesh, without global refinement: of quadrilaterals or hexahedra a
    * parallel::distributed::Triangulation, on p4est; of triangles or tetrahedra, which p4est does not know, a
    * parallel::shared one, which is whole on every rank and cannot be refined adaptively. Opposite faces of periodic
-   * directions are neighbours (make_periodic()). Collective.
+   * directions match (make_periodic()). Collective.
    * @param multigrid whether the levels are to be built, too.
    * @throws Error for a mesh file that is missing, broken, of the other dimension or of cells that cannot be used; for
    * simplices and multigrid or adaptive refinement.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "periodic_boundary.h"
 
+#include "periodic_simplices.h"
+
 #include <applications/base/log.h>
 #include <solvers/base/errors.h>
 
@@ -59,6 +61,19 @@ namespace leopard
     return is_periodic(id) ? id - first_periodic : id;
   }
 
+  template <int dim>
+  BoxEnds<dim>::BoxEnds(const Triangulation<dim> &triangulation)
+  {
+    const std::vector<Point<dim>> &vertices = triangulation.get_vertices();
+    for (unsigned int d = 0; d < dim && !vertices.empty(); ++d)
+      {
+        const auto by_coordinate     = [d](const Point<dim> &a, const Point<dim> &b) { return a[d] < b[d]; };
+        const auto [lowest, highest] = std::minmax_element(vertices.begin(), vertices.end(), by_coordinate);
+        corners[0][d]                = (*lowest)[d];
+        corners[1][d]                = (*highest)[d];
+      }
+  }
+
   namespace
   {
     template <int dim>
@@ -68,36 +83,34 @@ namespace leopard
      * Gives the faces at both ends of the box, normal to direction d, ids of their own. @return how many at each end.
      */
     template <int dim>
-    std::array<unsigned int, 2> mark_ends(Triangulation<dim> &triangulation, unsigned int d)
+    std::array<unsigned int, 2> mark_ends(Triangulation<dim> &triangulation, const BoxEnds<dim> &ends, unsigned int d)
     {
-      const auto by_coordinate     = [d](const Point<dim> &a, const Point<dim> &b) { return a[d] < b[d]; };
-      const auto [lowest, highest] = std::minmax_element(triangulation.get_vertices().begin(), triangulation.get_vertices().end(), by_coordinate);
-      const double                ends[] = {(*lowest)[d], (*highest)[d]}, slack = 1e-9 * (ends[1] - ends[0]);
       std::array<unsigned int, 2> n = {0, 0};
       for (const auto &cell : triangulation.cell_iterators_on_level(0))
         for (const auto f : cell->face_indices())
           for (unsigned int end = 0; end < 2; ++end)
-            {
-              const auto face     = cell->face(f);
-              bool       is_there = face->at_boundary();
-              for (const auto v : face->vertex_indices())
-                is_there = is_there && std::abs(face->vertex(v)[d] - ends[end]) <= slack;
-              if (!is_there)
-                continue;
-              face->set_boundary_id(end == 0 ? at_lower_end : at_upper_end);
-              ++n[end];
-            }
+            if (const auto face = cell->face(f); face->at_boundary() && ends.contains_face(face, d, end))
+              {
+                face->set_boundary_id(end == 0 ? at_lower_end : at_upper_end);
+                ++n[end];
+              }
       return n;
     }
 
-    /** The pairs of faces, and why there are none. */
+    /** The pairs of faces, none of triangles and tetrahedra, and why there are none. */
     template <int dim>
-    std::string match(const Triangulation<dim> &triangulation, unsigned int d, std::array<unsigned int, 2> n, std::vector<FacePair<dim>> &pairs)
+    std::string match(const Triangulation<dim>   &triangulation,
+                      const BoxEnds<dim>         &ends,
+                      unsigned int                d,
+                      std::array<unsigned int, 2> n,
+                      std::vector<FacePair<dim>> &pairs)
     {
       if (n[0] != n[1] || n[0] == 0)
         return std::to_string(n[0]) + " faces lie at the lower end and " + std::to_string(n[1]) + " at the upper end";
       const std::string not_alike =
         "the " + std::to_string(n[0]) + " faces at the lower end do not have the places and forms of those at the upper end";
+      if (triangulation.all_reference_cells_are_simplex())
+        return simplices_match_across(triangulation, ends, d) ? "" : not_alike;
       try
         {
           GridTools::collect_periodic_faces(triangulation, at_lower_end, at_upper_end, d, pairs);
@@ -122,6 +135,7 @@ namespace leopard
   void make_periodic(parallel::TriangulationBase<dim, dim> &triangulation, const std::vector<bool> &directions, const std::string &mesh_name)
   {
     std::vector<FacePair<dim>> all_pairs;
+    const BoxEnds<dim>         ends(triangulation);
     for (unsigned int d = 0; d < directions.size(); ++d)
       if (directions[d])
         {
@@ -130,18 +144,17 @@ namespace leopard
             for (const auto f : cell->face_indices())
               if (cell->face(f)->at_boundary())
                 before[{cell->index(), f}] = cell->face(f)->boundary_id();
-          const auto                 n = mark_ends(triangulation, d);
+          const auto                 n = mark_ends(triangulation, ends, d);
           std::vector<FacePair<dim>> pairs;
-          if (const std::string why_not = match(triangulation, d, n, pairs); !why_not.empty())
+          if (const std::string why_not = match(triangulation, ends, d, n, pairs); !why_not.empty())
             throw Error(std::string("'Mesh/Periodic' names ") + "xyz"[d] + ", but the boundary of " + mesh_name +
                         " does not match across: normal to " + "xyz"[d] + ", " + why_not +
                         "\n  expected: a mesh whose faces at both ends are copies of each other (in Gmsh: Periodic Curve or Surface), or "
                         "other directions");
-          for (const FacePair<dim> &pair : pairs)
-            for (unsigned int side = 0; side < 2; ++side)
-              pair.cell[side]
-                ->face(pair.face_idx[side])
-                ->set_boundary_id(first_periodic + before.at({pair.cell[side]->index(), pair.face_idx[side]}));
+          for (const auto &cell : triangulation.cell_iterators_on_level(0))
+            for (const auto f : cell->face_indices())
+              if (const auto id = cell->face(f)->boundary_id(); cell->face(f)->at_boundary() && (id == at_lower_end || id == at_upper_end))
+                cell->face(f)->set_boundary_id(first_periodic + before.at({cell->index(), f}));
           all_pairs.insert(all_pairs.end(), pairs.begin(), pairs.end());
         }
     if (!all_pairs.empty())
@@ -188,6 +201,8 @@ namespace leopard
     DoFTools::make_periodicity_constraints<dim, spacedim>(pairs, constraints);
   }
 
+  template class BoxEnds<2>;
+  template class BoxEnds<3>;
   template void                         make_periodic(parallel::TriangulationBase<2, 2> &, const std::vector<bool> &, const std::string &);
   template void                         make_periodic(parallel::TriangulationBase<3, 3> &, const std::vector<bool> &, const std::string &);
   template std::set<types::boundary_id> periodic_ids(const Triangulation<2, 2> &);

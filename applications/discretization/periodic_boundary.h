@@ -5,6 +5,7 @@
 #include <deal.II/dofs/dof_handler.h>
 #include <deal.II/lac/affine_constraints.h>
 
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -32,9 +33,53 @@ namespace leopard
   /** The boundary id that a face had before make_periodic(). */
   dealii::types::boundary_id id_before(dealii::types::boundary_id id);
 
+  /** The ends of the box around a mesh: periodic faces lie in them. */
+  template <int dim>
+  class BoxEnds
+  {
+  public:
+    /** @param triangulation whose coarse mesh is whole on the rank. */
+    explicit BoxEnds(const dealii::Triangulation<dim> &triangulation);
+
+    /**
+     * Whether a point lies at the lower end (end = 0) or the upper one (1) of direction d, up to a billionth of the
+     * box.
+     */
+    bool contains(const dealii::Point<dim> &p, unsigned int d, unsigned int end) const
+    {
+      return std::abs(p[d] - corners[end][d]) <= 1e-9 * (corners[1][d] - corners[0][d]);
+    }
+
+    /** The same of all vertices of a face, of any kind of mesh iterator. */
+    template <typename Face>
+    bool contains_face(const Face &face, unsigned int d, unsigned int end) const
+    {
+      for (const auto v : face->vertex_indices())
+        if (!contains(face->vertex(v), d, end))
+          return false;
+      return true;
+    }
+
+    /** The way from a periodic face to its copy at the other end. */
+    template <typename Face>
+    dealii::Tensor<1, dim> to_copy(const Face &face) const
+    {
+      dealii::Tensor<1, dim> way;
+      for (unsigned int d = 0; d < dim; ++d)
+        for (unsigned int end = 0; end < 2; ++end)
+          if (contains_face(face, d, end))
+            way[d] = corners[1 - end][d] - corners[end][d];
+      return way;
+    }
+
+  private:
+    dealii::Point<dim> corners[2]; ///< the lower and the upper one
+  };
+
   /**
    * Makes the coarse mesh periodic: the faces at the two ends of the box around it, normal to a direction, are matched
-   * by GridTools::collect_periodic_faces() and become neighbours; their boundary ids tell is_periodic() so. Before any
+   * and their boundary ids tell is_periodic() so. Those of quadrilaterals and hexahedra become neighbours, by
+   * GridTools::collect_periodic_faces(); of triangles and tetrahedra see originals_on_simplices(). Before any
    * refinement. Collective. @param mesh_name for messages. @throws Error where faces do not match.
    */
   template <int dim>
@@ -46,7 +91,8 @@ namespace leopard
 
   /**
    * Adds lines to the constraints of a scalar DoFHandler: unknowns at the lower end of a periodic direction are those
-   * at the upper end; between cells of different size like hanging nodes. Hanging nodes must be in them already.
+   * at the upper end; between cells of different size like hanging nodes. Hanging nodes must be in them already. Of
+   * quadrilaterals and hexahedra; others get none here, see originals_on_simplices().
    */
   template <int dim, int spacedim>
   void add_periodicity_constraints(const dealii::DoFHandler<dim, spacedim> &dof_handler, dealii::AffineConstraints<double> &constraints);

@@ -14,16 +14,16 @@ namespace leopard
   {
   }
 
-  void ConvergenceTable::add(unsigned long long n_unknowns, double refined, double l2, double h1_seminorm, double nodal_maximum)
+  void ConvergenceTable::add(unsigned long long n_unknowns, double refined, double l2, double h1_seminorm, double nodal_maximum, double for_rates)
   {
-    rows.push_back({n_unknowns, refined, {l2, h1_seminorm, nodal_maximum}});
+    rows.push_back({n_unknowns, refined, {l2, h1_seminorm, nodal_maximum}, for_rates > 0. ? for_rates : refined});
   }
 
   double ConvergenceTable::rate(std::size_t row, unsigned int error) const
   {
     if (row == 0 || row >= rows.size())
       return std::numeric_limits<double>::quiet_NaN();
-    const double rate = std::log(rows[row - 1].errors[error] / rows[row].errors[error]) / std::log(rows[row - 1].refined / rows[row].refined);
+    const double rate = std::log(rows[row - 1].errors[error] / rows[row].errors[error]) / std::log(rows[row - 1].for_rates / rows[row].for_rates);
     return std::isfinite(rate) ? rate : std::numeric_limits<double>::quiet_NaN();
   }
 

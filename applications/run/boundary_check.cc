@@ -113,6 +113,16 @@ namespace leopard
       return flux;
     }
 
+    /** At the corners of a periodic face, and at their copies. */
+    template <int dim, typename Face>
+    void compare_across(const Face &face, const BoxEnds<dim> &ends, const Problem &problem, const Exact &of, Comparison &across)
+    {
+      const auto           exact  = [&](const Point<dim> &p) { return problem.exact_solution[of.field].value(to_3d(p), of.time); };
+      const Tensor<1, dim> beyond = ends.to_copy(face);
+      for (const unsigned int v : face->vertex_indices())
+        across.add_numbers(exact(face->vertex(v) + beyond), exact(face->vertex(v)), to_3d(face->vertex(v)), id_before(face->boundary_id()));
+    }
+
     template <int dim>
     void compare(const Discretization<dim, dim> &discretization,
                  const Problem                  &problem,
@@ -129,20 +139,16 @@ namespace leopard
       const bool          simplices = discretization.dof_handler.get_fe().reference_cell().is_simplex();
       if (dim == 3 && simplices)
         points = QGaussSimplex<dim - 1>(2);
-      FEFaceValues<dim> face(*discretization.mapping, discretization.dof_handler.get_fe(), points, update_quadrature_points | update_normal_vectors);
-      const auto        exact = [&](const Point<dim> &p) { return problem.exact_solution[of.field].value(to_3d(p), of.time); };
+      const BoxEnds<dim> ends(discretization.triangulation);
+      FEFaceValues<dim>  face(*discretization.mapping, discretization.dof_handler.get_fe(), points, update_quadrature_points | update_normal_vectors);
+      const auto         exact = [&](const Point<dim> &p) { return problem.exact_solution[of.field].value(to_3d(p), of.time); };
       for (const auto &cell : discretization.dof_handler.active_cell_iterators())
         for (const unsigned int f : cell->face_indices())
           if (cell->is_locally_owned() && cell->face(f)->at_boundary())
             {
               if (is_periodic(cell->face(f)->boundary_id()))
                 {
-                  const auto beyond = cell->periodic_neighbor(f)->face(cell->periodic_neighbor_face_no(f))->center() - cell->face(f)->center();
-                  for (const unsigned int v : cell->face(f)->vertex_indices())
-                    {
-                      const Point<dim> &p = cell->face(f)->vertex(v);
-                      across.add_numbers(exact(p + beyond), exact(p), to_3d(p), id_before(cell->face(f)->boundary_id()));
-                    }
+                  compare_across(cell->face(f), ends, problem, of, across);
                   continue;
                 }
               const unsigned int id    = cell->face(f)->boundary_id();

@@ -76,8 +76,8 @@ namespace leopard
       prm.declare_entry("Times",
                         "",
                         List(Double(0.), 0, 10000, ","),
-                        "Times at which fields are written, beside the first and the last: fixed steps write the nearest one, steps that vary pass "
-                        "these times, and fields are interpolated there, exponential ones hit them. Dimensionless time.");
+                        "Times at which fields are written, beside the first and the last: fixed steps write the nearest one, steps that vary, "
+                        "exponential ones, too, pass these times, and fields are interpolated there. Dimensionless time.");
       prm.declare_entry("Interval", "0", Double(0.), "Fields are also written every so much time; 0: not. Dimensionless time.");
       prm.declare_entry(
         "Scale by growth", "true", Bool(), "With 'Mesh/Growth': whether fields are written on the domain as it is then, or on that at time zero.");

@@ -297,9 +297,11 @@ namespace leopard
             context.log.line("  its errors are those beside the exact solution after it is given the same mean");
           told = told || before > 1.01 * errors.l2;
         }
-      const double refined = context.parameters.mesh.adaptive ? std::pow(discretization.n_unknowns(), -1. / dim) : discretization.mesh_size();
-      table.add(discretization.n_unknowns(), refined, errors.l2, errors.h1_seminorm, errors.nodal_maximum);
+      const double refined   = context.parameters.mesh.adaptive ? std::pow(discretization.n_unknowns(), -1. / dim) : discretization.mesh_size();
+      const double for_rates = context.parameters.mesh.adaptive ? refined : discretization.relative_mesh_size();
+      table.add(discretization.n_unknowns(), refined, errors.l2, errors.h1_seminorm, errors.nodal_maximum, for_rates);
       report["refined"]             = refined;
+      report["relative_mesh_size"]  = for_rates;
       report["l2_error"]            = errors.l2;
       report["h1_seminorm_error"]   = errors.h1_seminorm;
       report["nodal_maximum_error"] = errors.nodal_maximum;
@@ -338,7 +340,12 @@ namespace leopard
         output.resume(found->step);
         for (const auto &row : cycles)
           if (study)
-            table.add(row.at("unknowns"), row.at("refined"), row.at("l2_error"), row.at("h1_seminorm_error"), row.at("nodal_maximum_error"));
+            table.add(row.at("unknowns"),
+                      row.at("refined"),
+                      row.at("l2_error"),
+                      row.at("h1_seminorm_error"),
+                      row.at("nodal_maximum_error"),
+                      row.value("relative_mesh_size", 0.)); // 0: of an older program
         context.log.line("resumed after cycle " + std::to_string(found->step));
       }
     else

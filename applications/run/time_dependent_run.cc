@@ -520,8 +520,9 @@ namespace leopard
           const TimeLoopResult            result = run.run(verification.in_time ? 0 : cycle, true, cycle == 0);
           if (result.status != "finished")
             return result.status;
-          const auto errors = run.errors();
-          table.add(run.n_unknowns(), verification.in_time ? run.step_size() : run.mesh_size(), errors.l2, errors.h1_seminorm, errors.nodal_maximum);
+          const auto   errors = run.errors();
+          const double halved = std::ldexp(1., -static_cast<int>(cycle)), refined = verification.in_time ? run.step_size() : run.mesh_size();
+          table.add(run.n_unknowns(), refined, errors.l2, errors.h1_seminorm, errors.nodal_maximum, halved);
           context.log.line(format("cycle %u: %u steps, L2 error %.5e", cycle, result.n_steps, errors.l2));
         }
       context.log.line("\n" + table.text());

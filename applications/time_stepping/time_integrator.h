@@ -58,13 +58,20 @@ namespace leopard
    */
   struct MassBalance
   {
-    double mass     = 0.; ///< M(u_n+1), as all here without the nodes whose values are prescribed
-    double change   = 0.; ///< of the mass, as the scheme has it: M(u_n+1) - M(u_n) for implicit Euler; not a number where it is not known
-    double reaction = 0.; ///< dt times the integral of reaction, sources, given fluxes, absorption and dilution by growth, as the scheme takes them
+    double mass   = 0.; ///< M(u_n+1), as all here without the nodes whose values are prescribed
+    double change = 0.; ///< of the mass, as the scheme has it: M(u_n+1) - M(u_n) for implicit Euler
+    /**
+     * dt times the integral of reaction, sources, given fluxes, absorption and dilution by growth, as the scheme takes
+     * them. Exponential steps take them at stages that are gone: by Simpson's rule at both ends of the step and in its
+     * middle, where solution_at() has the fields.
+     */
+    double reaction = 0.;
 
     /**
      * Zero up to the tolerance of the solver, but for what flows in from nodes with prescribed values (given fluxes are
-     * among the sources) and what clipping has added. Not a number of exponential steps.
+     * among the sources) and what clipping has added; of exponential steps up to the error of Simpson's rule with
+     * that field, of the order of dt^5. The steps themselves integrate a mean linear reaction exactly, so that it may
+     * be larger than theirs.
      */
     double residual() const { return change - reaction; }
   };
@@ -224,9 +231,11 @@ namespace leopard
     /** du/dt = (F - K u) / m + r(u), with the load of time t; zero in constrained unknowns. */
     void rate_of_change(const HostVector &u, double t, HostVector &rate);
     /** explicit_rates from rates[0] and rates[1]. */
-    void       extrapolate_reaction(const reaction_diffusion::SchemeCoefficients &factors);
-    StepReport advance_together(const StepBatch &batch);
-    void       take_over_steps(const reaction_diffusion::Totals &before, StepReport &report);
+    void extrapolate_reaction(const reaction_diffusion::SchemeCoefficients &factors);
+    /** MassBalance::reaction of the last step, of all fields. Collective. */
+    std::vector<double> integrated_reaction_of_exponential_step();
+    StepReport          advance_together(const StepBatch &batch);
+    void                take_over_steps(const reaction_diffusion::Totals &before, StepReport &report);
     /**
      * What the log should say of an exponential step: that a fixed one is too long; or that one which changes the
      * fields by less than a third of the tolerance is said to be a third of that off, which no accurate step can be:

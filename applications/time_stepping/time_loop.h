@@ -53,9 +53,9 @@ namespace leopard
   /**
    * Steps until the end time, a steady state, the wall-clock limit or a signal to stop. With a fixed step size fields
    * are written at the step nearest to each output time; variable steps pass these times as if they were not there, and
-   * fields are interpolated, but for exponential ones, which hit them. After one percent of the
-   * run it says how long the rest will take, if that is longer than the wall time allows. @throws ConvergenceFailure
-   * when a step fails, after the last good state has been written; the message says where it is.
+   * fields are interpolated. After one percent of the run it says how long the rest will take, if that is longer than
+   * the wall time allows. @throws ConvergenceFailure when a step fails, after the last good state has been written; the
+   * message says where it is.
    */
   TimeLoopResult run_time_loop(TimeIntegrator           &integrator,
                                const TimeParameters     &time_parameters,

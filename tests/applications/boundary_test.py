@@ -3,6 +3,7 @@
 import math
 import re
 
+from gmsh_text import MATCHED, UNMATCHED
 from program import HostProgram, Program
 
 TIGHT = "subsection Linear solver\n set Method = direct\n set Relative tolerance = 1e-12\nend\nsubsection Newton\n set Relative tolerance = 1e-12\nend\n"
@@ -495,13 +496,3 @@ class BadBoundaries(Program):
                             "Linear solver/Method=multigrid")
         self.assertNotIn("warning", said)
         self.assertAlmostEqual(float(self.convergence("file")[-1]["l2_rate"]), 2, delta=0.1)
-
-
-def gmsh(points, cells):
-    return ("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n" + f"{len(points)}\n" + "".join(f"{i} {x} {y} 0\n" for i, (x, y) in enumerate(points, 1)) + "$EndNodes\n$Elements\n" +
-            f"{len(cells)}\n" + "".join(f"{i} 3 2 1 1 " + " ".join(map(str, cell)) + "\n" for i, cell in enumerate(cells, 1)) + "$EndElements\n")
-
-
-# four cells around a node that is off the middle, numbered so that opposite corners come first
-MATCHED = gmsh([(0, 0), (0.4, 0), (1, 0), (0, 0.6), (0.55, 0.5), (1, 0.6), (0, 1), (0.4, 1), (1, 1)], [(1, 2, 5, 4), (5, 6, 9, 8), (2, 3, 6, 5), (4, 5, 8, 7)])
-UNMATCHED = MATCHED.replace("6 1 0.6 0", "6 1 0.3 0")

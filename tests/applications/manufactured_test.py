@@ -9,10 +9,14 @@
 | sources that depend on the time   | boundary: BoundaryValuesInTime | here                         | here                              | here              |
 | given fluxes, likewise            | boundary: BoundaryValuesInTime | here                         | here                              | has no boundary   |
 | prescribed values, likewise       | boundary: BoundaryValuesInTime | here; boundary: fused        | here                              | has no boundary   |
+| gamma, constants that vary        | coefficients: reactions        | here                         | here                              | here              |
+| species without time derivative   | quasi_stationary: in_space     | here                         | here; quasi_stationary: in_space  | here              |
+| periodic in time                  | boundary: in_time              | here                         | here                              | has no boundary   |
 
 "boundary: BoundaryValuesInTime" is that class of boundary_test.py, "coefficients: diffusion" test_rates_of_diffusion in coefficients_test.py, and so on. Cross-diffusion that depends on the
 fields is chemotaxis. Orders in time of each scheme: boundary_test.py, time_stepping_test.py, step_control_test.cc; with noise: noise_test.py.
 """
+from gmsh_text import MATCHED, simplices
 from program import ROOT, Program
 
 MESHES = ROOT / "tests/meshes"
@@ -22,8 +26,9 @@ DIFFERENCES, ELEMENTS = ("subsection Discretization\n set Method = {}\nend\n".fo
 
 
 def text(exact, entries, mesh, dim=2, more=""):
-    """A few short steps of order 2: what is left is the error in space."""
-    return (f"set Problem = turing\nset Dimension = {dim}\nsubsection Turing\n set Kinetics = expressions\n set Steady state = none\n" + "".join(f" set {entry}\n" for entry in entries) +
+    """A few short steps of order 2: what is left is the error in space. Kinetics are those of `entries`, or expressions."""
+    kinetics = [] if any(entry.startswith("Kinetics =") for entry in entries) else ["Kinetics = expressions", "Steady state = none"]
+    return (f"set Problem = turing\nset Dimension = {dim}\nsubsection Turing\n" + "".join(f" set {entry}\n" for entry in kinetics) + "".join(f" set {entry}\n" for entry in entries) +
             "".join(f" set Exact solution {field} = {value}\n set Initial value {field} = {value.replace('exp(-t)', '1')}\n" for field, value in zip("uv", exact)) +
             f"end\nsubsection Mesh\n set {mesh}\nend\nsubsection Time stepping\n set Scheme = BDF2\n set Step control = fixed\n set Step size = {0.01 if dim == 2 else 0.03}\n set End time = {0.05 if dim == 2 else 0.15}\nend\n"
             f"subsection Newton\n set Relative tolerance = 1e-10\nend\nsubsection Verification\n set Refinements = 2\nend\n{more}")
@@ -40,10 +45,13 @@ class ManufacturedSolutions(Program):
             "varying": (["Diffusion u = 1 + x*y", "Diffusion v = 2 - x"],) * 2 + ("(1 + x*y)*u_x",),
             "fused": (["Diffusion u = 1 + x*y", "Diffusion v = 1 + x*y"],) * 2 + ("(1 + x*y)*u_x",),
             "carried": (["Diffusion u = 1", "Diffusion v = 2", "Cross-diffusion u = u: 0.2*u^2", "Cross-diffusion v = u: 0.3*v", "Advection v = u, 2*x"],
-                        ["Diffusion u = 1", "Diffusion v = 2", "Cross-diffusion u = u: 0.2*u^2", "Cross-diffusion v = u: 0.3*v", "Advection v = u, 2*z, 1 + t"], "(1 + 0.2*u_^2)*u_x")}
+                        ["Diffusion u = 1", "Diffusion v = 2", "Cross-diffusion u = u: 0.2*u^2", "Cross-diffusion v = u: 0.3*v", "Advection v = u, 2*z, 1 + t"], "(1 + 0.2*u_^2)*u_x"),
+            "reaction": (["Kinetics = Schnakenberg", "gamma = 2*(1 + x*y)*(1 + t)", "Schnakenberg a = 0.1 + x*t", "Schnakenberg b = 0.5 + y", "Diffusion u = 1", "Diffusion v = 2"],
+                         ["Kinetics = Schnakenberg", "gamma = 2*(1 + x*z)*(1 + t)", "Schnakenberg a = 0.1 + x*t", "Schnakenberg b = 0.5 + y*z", "Diffusion u = 1", "Diffusion v = 2"], "u_x"),
+            "quasi-stationary": (["Quasi-stationary species = v", "Diffusion u = 1", "Diffusion v = 2"],) * 2 + ("u_x",)}
         cases = [(term, setting, mesh, dim, more) for setting, mesh, dim, more in (("triangles", TRIANGLES, 2, ""), ("differences", "Global refinements = 1", 3, DIFFERENCES),
                                                                                   ("elements", "Global refinements = 1", 3, ELEMENTS), ("tetrahedra", TETRAHEDRA, 3, ""))
-                 for term in terms if setting in ("differences", "elements") or term == "fused" and dim == 2 or term in ("tensor", "varying")]
+                 for term in terms if setting in ("differences", "elements") or term == "fused" and dim == 2 or term in ("tensor", "varying", "reaction", "quasi-stationary")]
         for term, setting, mesh, dim, more in cases:
             with self.subTest(f"{term}, {setting}"):
                 cosine = "cos(z)" if dim == 3 else "1"
@@ -51,7 +59,7 @@ class ManufacturedSolutions(Program):
                 flux_of_v = f"(1 + x*y)*(-0.4*sin(2*x)*exp(y)*exp(-t)*{cosine})"
                 flux = terms[term][2].replace("u_x", f"0.3*exp(-t)*cos(x + y)*{cosine}").replace("u_z", "(-0.3*exp(-t)*sin(x + y)*sin(z))" if dim == 3 else "0").replace("u_^", f"({exact[0]})^")
                 ends = "" if setting == "tetrahedra" else "2: if(x < 0.5, -1, 1)*({0})" if setting == "triangles" else "0: -({0}); 1: {0}"
-                entries = [*terms[term][dim - 2], "Reaction u = v - u", "Reaction v = u - v^2", "Boundary values u = automatic", "Boundary values v = automatic",
+                entries = [*terms[term][dim - 2], *([] if term == "reaction" else ["Reaction u = v - u", "Reaction v = u - v^2"]), "Boundary values u = automatic", "Boundary values v = automatic",
                            "Boundary fluxes u = " + ends.format(flux), "Boundary fluxes v = " + (ends.format(flux_of_v) if term == "fused" else "")]
                 said = self.expect_rate("flat", text(exact, entries, mesh, dim, more), most=0.05 if dim == 3 else 0.02)
                 self.assertIn("time loop: fused, " if term == "fused" else "time loop: general, ", said)
@@ -63,9 +71,31 @@ class ManufacturedSolutions(Program):
                                                        "Diffusion v = 1 + z/2", "Source v = 2 - exp(-t)*(0.5 - 2*z - 1.5*z^2)"])
         carried = (("1 + z*exp(-t)", "2 + x*exp(-t)"), ["Diffusion u = 1", "Cross-diffusion u = v: -0.5*u", "Source u = 1 + 2*z*exp(-t) - 0.5*(2*x*exp(-t) + 3*x*z*exp(-2*t))",
                                                         "Diffusion v = 1", "Advection v = -3*y, 3*x, 0", "Source v = 2 + (2*x - 3*y)*exp(-t)"])
-        for exact, entries in (tensor, carried):
+        gamma, u, v = "3*(1 + 0.5*z)*(1 + t)", "(1 + z*exp(-t))", "(2 + x*exp(-t))"
+        reaction = ((u, v), ["Kinetics = Schnakenberg", f"gamma = {gamma}", "Schnakenberg a = 0.1 + 0.1*x*t", "Schnakenberg b = 0.9 + 0.2*y", "Diffusion u = 1", "Diffusion v = 1",
+                             f"Source u = z*exp(-t) - {gamma}*(0.1 + 0.1*x*t - {u} + {u}^2*{v})", f"Source v = x*exp(-t) - {gamma}*(0.9 + 0.2*y - {u}^2*{v})"])
+        quasi_stationary = ((u, "2 + z*exp(-t)"), ["Quasi-stationary species = v", "Diffusion u = 1", "Diffusion v = 1", "Reaction u = v - u", "Reaction v = u - v",
+                                                   "Source u = z*exp(-t) - 1", "Source v = 1 + 2*z*exp(-t)"])
+        decay = ["Reaction u = -u", "Reaction v = -v"]
+        for exact, entries in ((tensor[0], tensor[1] + decay), (carried[0], carried[1] + decay), reaction, quasi_stationary):
             with self.subTest(entries[0]):
-                self.expect_rate("sphere", text(exact, [*entries, "Reaction u = -u", "Reaction v = -v"], "Domain = sphere\n set Radius = 1\n set Global refinements = 2"))
+                self.expect_rate("sphere", text(exact, entries, "Domain = sphere\n set Radius = 1\n set Global refinements = 2"))
+
+    def test_periodic_in_time(self):
+        """In a box, on a mesh file of quadrilaterals, on triangles and tetrahedra, in both time loops; nothing flows through the other sides."""
+        plane = ("1 + exp(-t)/2*cos(2*pi*x + 1)*cos(2*pi*y)", "1 + exp(-t)/2*cos(2*pi*x + 2)")
+        space = ("1 + exp(-t)/2*cos(2*pi*x + 1)*cos(pi*y)*cos(2*pi*z)", "1 + exp(-t)/2*cos(2*pi*z + 2)")
+        for name, mesh in (("strip", MATCHED), ("triangles", simplices(2, 6, 0.2)), ("tetrahedra", simplices(3, 4, 0.2))):
+            self.write(f"{name}.msh", mesh)
+        files = {name: f"Domain = file\n set File = {name}.msh" for name in ("strip", "triangles", "tetrahedra")}
+        for name, dim, mesh, more in (("strip", 2, files["strip"] + "\n set Global refinements = 2", ""), ("triangles", 2, files["triangles"], ""), ("tetrahedra", 3, files["tetrahedra"], ""),
+                                      ("differences", 3, "Global refinements = 2", DIFFERENCES), ("elements", 3, "Global refinements = 2", ELEMENTS)):
+            for engine in ("fused", "general"):
+                with self.subTest(f"{name}, {engine}"):
+                    entries = ["Diffusion u = 1", "Diffusion v = 2", "Reaction u = v - u", "Reaction v = u - v^2"]
+                    file = text(plane if dim == 2 else space, entries, f"{mesh}\n set Periodic = {'x' if dim == 2 else 'x, z'}", dim, more)
+                    said = self.expect_rate("periodic", file.replace("subsection Time stepping\n", f"subsection Time stepping\n set Engine = {engine}\n"), most=0.02 if dim == 2 else 0.05)
+                    self.assertIn(f"time loop: {engine}", said)
 
     def test_there_is_no_rate_where_errors_are_zero(self):
         self.leopard(self.write("zero.prm", "set Problem = laplace\nsubsection Laplace\n set Exact solution = 0\nend\nsubsection Mesh\n set Global refinements = 1\nend\n"

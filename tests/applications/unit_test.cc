@@ -148,6 +148,15 @@ namespace leopard
       EXPECT_NE(table.csv().find("2.000000"), std::string::npos);
     }
 
+    TEST(ConvergenceTable, TakesTheRateOfWhatIsHalved)
+    {
+      ConvergenceTable table("h");
+      table.add(10, 0.5, 4., 2., 1., 7.);
+      table.add(80, 0.2, 1., 1., 1., 3.5); // the shortest edge of tetrahedra need not be halved
+      EXPECT_NEAR(table.last_l2_rate(), 2., 1e-12);
+      EXPECT_NE(table.csv().find(",2.000000000000e-01,1.000000000000e+00,2.000000,1.000000000000e+00,1.000000,"), std::string::npos) << table.csv();
+    }
+
     TEST(ConvergenceTable, HasNoRateWhereAnErrorIsZero)
     {
       ConvergenceTable table("h");

@@ -15,8 +15,14 @@ namespace leopard::reaction_diffusion
     implicit_euler,
     bdf2,
     bdf3,
-    imex_bdf2, ///< Ascher, Ruuth, Wetton 1995, recommended for patterns by Ruuth 1995; with variable steps Wang, Ruuth 2008
-    etdrk4     ///< see ExponentialStep
+    /**
+     * Ascher, Ruuth, Wetton 1995; with variable steps Wang, Ruuth 2008. Ruuth 1995 recommends it for patterns, but in
+     * benchmarks/results/2026-11-30_host_schemes.md it is nowhere the fastest. It is kept for the general loop with
+     * linear solvers of symmetric matrices, which the other implicit schemes cannot have, and for what was computed
+     * with it elsewhere.
+     */
+    imex_bdf2,
+    etdrk4 ///< see ExponentialStep
   };
 
   struct SchemeName
@@ -33,7 +39,8 @@ namespace leopard::reaction_diffusion
      "order 3, for error-controlled steps, the first of which are of lower order; it takes fewer steps, the more so the smaller the tolerance is"},
     {Scheme::imex_bdf2,
      "SBDF2",
-     "order 2, diffusion as in BDF2, the reaction explicit, so that a step is one linear solve with a constant matrix instead of Newton's method"},
+     "order 2, diffusion as in BDF2, the reaction explicit, so that a step is one linear solve with a symmetric matrix instead of Newton's method; "
+     "nowhere the fastest, as the reaction limits its steps, and kept for solvers of symmetric matrices"},
     {Scheme::etdrk4,
      "ETDRK4",
      "order 4, exponential: on a rectangle or a box with zero flux or periodic boundaries and one rank, diffusion and the mean linearized reaction "
