@@ -147,6 +147,27 @@ class SeveralGpus(unittest.TestCase):
         self.assertEqual(files["ranks.txt"].count("begun"), 1, files)
         self.assertRegex(files["ranks.txt"], r"mpirun -n 1 benchmarks/rank_solvers [^\n]*\n(?s:.*)KILLED: (?s:.*)mpirun -n 2 benchmarks/rank_solvers [^\n]*\nNOT RUN: ")
 
+    # fails if two GPUs are left out where there are more, or if what is slow comes before what is to be shown
+    def test_order(self):
+        with tempfile.TemporaryDirectory() as build:
+            for name in ("benchmarks/multigrid_scaling", "benchmarks/pattern_formation", "applications/studies/papers/leopard-study"):
+                program = pathlib.Path(build) / name
+                program.parent.mkdir(parents=True, exist_ok=True)
+                program.write_text("#!/bin/sh\n", encoding="utf-8")
+                program.chmod(0o755)
+            result, files = self.call("4", "--steps", "multigrid,async,time_loop", build=build)
+            self.assertEqual(result.returncode, 0, result.stdout + str(files))
+            for number, counts in (("1", "1"), ("2", "1,2")):
+                self.assertIn(f"--gpu-counts {counts} ", self.call(number, "--steps", "async", build=build)[1]["async.txt"])
+        commands = {step: [line for line in files[step + ".txt"].splitlines() if line.startswith("$ ")] for step in ("multigrid", "async", "time_loop")}
+        ranks = {step: [int(number) for line in lines for number in re.findall(r"mpirun -n (\d+)", line)] for step, lines in commands.items()}
+        self.assertEqual(ranks, {"multigrid": [1, 2, 4] * 2, "async": [], "time_loop": [1, 2, 4] * 4})
+        self.assertTrue(all("--weak 4096 --weak-3d 0 --strong 4096" in line for line in commands["multigrid"][:3]), commands)
+        for line, options in zip(commands["async"], ("--matrix five-point-64 --exchange halo --size 4096", "--matrix five-point-8192 --exchange halo --size 64",
+                                                     "--matrix five-point-8192 --exchange amc,dc,dk --size 64"), strict=True):
+            self.assertIn("--gpu-counts 1,2,4 " + options, line)
+        self.assertTrue(all("--linear multigrid --nodes 4096" in line for line in commands["time_loop"][:3]), commands)
+
     def test_wrong_usage(self):
         for options, says in ((["0"], "the number of GPUs is '0'"), (["2", "--steps", "all"], "--steps has 'all'"), (["2", "--seconds", "x"], "--seconds is 'x'"),
                               (["2", "--backend", "gpu"], "--backend is 'gpu'"), (["2", "--what", "1"], "there is no option --what")):
