@@ -467,7 +467,7 @@ int main(int argc, char **argv)
   app.add_flag("--staged", settings.staged, "cuda: messages by way of the host also where ranks wait (without waiting they are)");
   app.add_option("--csv", settings.csv, "file for the table, which scripts/plot_study draws");
   app.add_option("--runs", settings.runs, "solves of each kind, in turns")->check(CLI::PositiveNumber);
-  return run_on_ranks(app, argc, argv, [&] {
+  return run_on_ranks("waiting_ranks", app, argc, argv, [&] {
     const auto require = [](bool holds, const std::string &option, double found, const std::string &expected) {
       if (!holds)
         throw InvalidInput(option + " is " + std::to_string(found) + "\n  expected: " + expected);
