@@ -94,6 +94,21 @@ namespace leopard
           EXPECT_THROW(slab_parts(stencil, {1., -1.}), InvalidInput);
           EXPECT_THROW(slab_parts(slab_of(stencil, slab_parts(stencil, {1., 1.})[0]), {1., 1.}), InvalidInput);
         }
+      // where there is a tile for each part, parts begin where tiles do
+      const auto planes_of = [](const Stencil<double> &stencil, const Vector &shares, int tile) {
+        std::vector<int> result;
+        for (const RowPart &part : slab_parts(stencil, shares, tile))
+          result.push_back(part.n_rows() / stencil.plane());
+        return result;
+      };
+      const Stencil<double> lines = five_point_stencil(9, 170, 0.5);
+      EXPECT_EQ(planes_of(lines, {1., 1., 1.}, 32), (std::vector<int>{64, 64, 42}));
+      EXPECT_EQ(planes_of(lines, {1e-9, 1., 1e-9}, 32), (std::vector<int>{32, 96, 42}));
+      EXPECT_EQ(planes_of(lines, {1e-9, 1e-9, 1.}, 32), (std::vector<int>{32, 32, 106}));
+      EXPECT_EQ(planes_of(lines, {1., 1e-9, 1e-9}, 32), (std::vector<int>{96, 32, 42}));
+      EXPECT_EQ(planes_of(lines, Vector(5, 1.), 32), (std::vector<int>{32, 32, 32, 32, 42}));
+      EXPECT_EQ(planes_of(lines, Vector(6, 1.), 32), (std::vector<int>{28, 29, 28, 28, 29, 28})) << "not enough tiles";
+      EXPECT_EQ(planes_of(seven_point_stencil(4, 3, 50, 0.5), {1., 1.}, 8), (std::vector<int>{24, 26}));
       const auto unequal = slab_parts(five_point_stencil(9, 20, 0.5), {1e-9, 1., 1e-9});
       EXPECT_EQ(unequal[0].end, 2 * 9);
       EXPECT_EQ(unequal[1].end, 18 * 9);
@@ -450,19 +465,30 @@ namespace leopard
               EXPECT_EQ(x, wanted) << n_parts << " parts of " << A.n_rows << " rows";
             }
         }
-      BlockAsyncOptions jacobi = o;
-      jacobi.local_iterations  = 1; // tiles begin anew in each slab, and do not matter with one, but for the order of sums
-      for (const Stencil<double> &stencil : {five_point_stencil(150, 170, 0.3), seven_point_stencil(40, 30, 50, 0.5)})
-        {
-          const int    n = stencil.n_rows();
-          const Vector b = random_vector(n, 2), start = random_vector(n, 3), wanted = on_one_gpu(stencil, jacobi, start, b, 7);
-          for (const int n_parts : {1, 2, 3})
-            {
-              Vector x = start;
-              make_several_gpus(stencil, jacobi, parts_on_gpus(n_parts, GpuExchange::halo, true))->iterate(x.data(), b.data(), 7);
-              EXPECT_LT(largest_difference(x, wanted), 1e-13) << n_parts << " slabs of " << n << " rows";
-            }
-        }
+      // slabs that begin where tiles do
+      for (const Stencil<double> &stencil : {five_point_stencil(150, 170, 0.3),
+                                             nine_point_stencil(150, 170, 0.3),
+                                             seven_point_stencil(40, 30, 50, 0.5),
+                                             twenty_seven_point_stencil(40, 30, 50, 0.5)})
+        for (const int k : {1, 5})
+          {
+            o.local_iterations = k;
+            const int    n     = stencil.n_rows();
+            const Vector b = random_vector(n, 2), start = random_vector(n, 3), wanted = on_one_gpu(stencil, o, start, b, 7);
+            for (const int n_parts : {1, 2, 3})
+              {
+                Vector x = start;
+                make_several_gpus(stencil, o, parts_on_gpus(n_parts, GpuExchange::halo, true))->iterate(x.data(), b.data(), 7);
+                EXPECT_EQ(x, wanted) << n_parts << " slabs of " << n << " rows, k = " << k << ", difference " << largest_difference(x, wanted);
+              }
+          }
+      // less than a tile each: with one local iteration tiles do not matter but for the order of sums
+      o.local_iterations            = 1;
+      const Stencil<double> stencil = five_point_stencil(150, 50, 0.3);
+      const Vector          b = random_vector(7500, 2), start = random_vector(7500, 3);
+      Vector                x = start;
+      make_several_gpus(stencil, o, parts_on_gpus(3, GpuExchange::halo, true))->iterate(x.data(), b.data(), 7);
+      EXPECT_LT(largest_difference(x, on_one_gpu(stencil, o, start, b, 7)), 1e-13);
     }
 
     TEST_F(SeveralGpusOnGpu, DoAtLeastAsManyIterationsAsAskedFor)
