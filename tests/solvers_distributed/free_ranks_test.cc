@@ -22,10 +22,10 @@ namespace leopard
   {
     constexpr int block_size = 16, side = 24;
 
-    BlockAsyncOptions options_with(Schedule schedule)
+    BlockAsyncOptions options_with(Schedule schedule, Backend backend = Backend::host)
     {
       BlockAsyncOptions options;
-      options.backend          = Backend::host;
+      options.backend          = backend;
       options.block_size       = block_size;
       options.local_iterations = 3;
       options.n_threads        = 1;
@@ -116,7 +116,7 @@ namespace leopard
             if (++n_calls == 4 && disturbance == Disturbance::throws)
               throw InvalidInput("on purpose");
             if (n_calls == 4 && disturbance == Disturbance::makes_nan)
-              x[0] = std::numeric_limits<double>::quiet_NaN();
+              set(x, std::numeric_limits<double>::quiet_NaN(), space);
             std::this_thread::sleep_for(std::chrono::microseconds(300));
           }
         exchange->update_ghosts(x, space);
@@ -125,6 +125,14 @@ namespace leopard
       std::string first_error(const std::string &text) const override { return exchange->first_error(text); }
 
     private:
+      static void set(double *x, double value, MemorySpace space)
+      {
+        if (space == MemorySpace::host)
+          *x = value;
+        else
+          device::copy_to_device(x, &value, sizeof(value));
+      }
+
       const std::unique_ptr<FreeExchange<double>> exchange;
       const Disturbance                           disturbance;
       int                                         n_calls = 0;
@@ -176,18 +184,49 @@ namespace leopard
       EXPECT_EQ(found[i], wanted[i]) << "row " << i << ", difference " << found[i] - wanted[i] << ", the rank's rows begin with " << part.own.first();
   }
 
-  TEST(FreeRanks, EndTogetherWithTheTrueResidual)
+  /** Ranks that do not wait, on host threads and with a GPU each, or one together. */
+  class FreeRanks : public testing::TestWithParam<Backend>
+  {
+  protected:
+    void SetUp() override
+    {
+      if (is_on_device() && device::n_devices() == 0)
+        GTEST_SKIP() << "no GPU here";
+    }
+
+    static bool is_on_device() { return GetParam() == Backend::cuda; }
+
+    static BlockAsync<double> relaxation_of(const Part &part) { return BlockAsync<double>(part.local, options_with(Schedule::chaotic, GetParam())); }
+
+    /** From part.x, which gets the solution, in the memory of the backend. */
+    static SolveResult solve(BlockAsync<double> &relaxation, Part &part, const StoppingCriteria &criteria, FreeExchange<double> &exchange)
+    {
+      if (!is_on_device())
+        return leopard::solve(relaxation, part.x.data(), part.own_b.data(), criteria, part.exchange, exchange);
+      DeviceVector<double> x(part.x.size()), b(part.own_b.size());
+      x.copy_from_host(part.x.data());
+      b.copy_from_host(part.own_b.data());
+      const SolveResult result = leopard::solve(relaxation, x.data(), b.data(), criteria, part.exchange, exchange);
+      x.copy_to_host(part.x.data());
+      return result;
+    }
+  };
+  INSTANTIATE_TEST_SUITE_P(Backends, FreeRanks, testing::Values(Backend::host, Backend::cuda), [](const auto &info) {
+    return to_string(info.param);
+  });
+
+  TEST_P(FreeRanks, EndTogetherWithTheTrueResidual)
   {
     for (const bool late : {false, true})
       {
         Part                                        part;
-        BlockAsync<double>                          relaxation(part.local, options_with(Schedule::chaotic));
+        BlockAsync<double>                          relaxation = relaxation_of(part);
         const std::unique_ptr<FreeExchange<double>> exchange =
           late ? std::make_unique<Disturbed>(part.exchange, Disturbance::late) : part.exchange.free();
         for (int solve_again = 0; solve_again < 2; ++solve_again)
           {
             std::fill(part.x.begin(), part.x.end(), 0.);
-            const SolveResult result = solve(relaxation, part.x.data(), part.own_b.data(), to(1e-6), part.exchange, *exchange);
+            const SolveResult result = solve(relaxation, part, to(1e-6), *exchange);
             EXPECT_EQ(result.status, SolveStatus::converged);
             for (const double number : {result.final_residual, 1. * result.n_iterations, 1. * result.min_iterations, result.mean_iterations})
               expect_same(number, "what has been solved");
@@ -204,15 +243,15 @@ namespace leopard
       }
   }
 
-  TEST(FreeRanks, EndWithTheLimitOfTheSlowest)
+  TEST_P(FreeRanks, EndWithTheLimitOfTheSlowest)
   {
     Part               part;
-    BlockAsync<double> relaxation(part.local, options_with(Schedule::chaotic));
+    BlockAsync<double> relaxation = relaxation_of(part);
     Disturbed          exchange(part.exchange, Disturbance::late);
     StoppingCriteria   criteria = to(0.);
     int                n_asked  = 0;
     criteria.max_iterations     = 25;
-    const auto solved           = [&] { return solve(relaxation, part.x.data(), part.own_b.data(), criteria, part.exchange, exchange); };
+    const auto solved           = [&] { return solve(relaxation, part, criteria, exchange); };
     for (const bool tests : {false, true}) // all may have done more when the last one has done 25
       {
         criteria.keep_history = tests;
@@ -227,39 +266,40 @@ namespace leopard
     EXPECT_TRUE(result.min_iterations >= 30 && result.min_iterations <= 30 * (1 + most_more)) << result.min_iterations;
   }
 
-  TEST(FreeRanks, NanOnOneRankIsDivergenceOnAll)
+  TEST_P(FreeRanks, NanOnOneRankIsDivergenceOnAll)
   {
     if (n_ranks() == 1)
       return; // no exchange
     Part               part;
-    BlockAsync<double> relaxation(part.local, options_with(Schedule::chaotic));
+    BlockAsync<double> relaxation = relaxation_of(part);
     Disturbed          exchange(part.exchange, Disturbance::makes_nan);
-    const SolveResult  result = solve(relaxation, part.x.data(), part.own_b.data(), to(1e-6), part.exchange, exchange);
+    const SolveResult  result = solve(relaxation, part, to(1e-6), exchange);
     EXPECT_EQ(result.status, SolveStatus::diverged);
     EXPECT_TRUE(std::isnan(result.final_residual));
   }
 
   /** Where one rank throws and others go on they wait for one another for ever, which the alarm ends. */
-  TEST(FreeRanks, AnErrorOnOneRankEndsAll)
+  TEST_P(FreeRanks, AnErrorOnOneRankEndsAll)
   {
     if (n_ranks() == 1)
       return; // no exchange
-    alarm(20);
+    alarm(is_on_device() ? 60 : 20);
     Part               part;
-    BlockAsync<double> relaxation(part.local, options_with(Schedule::chaotic));
-    const auto         usual = part.exchange.free();
+    BlockAsync<double> relaxation = relaxation_of(part);
+    const auto         usual      = part.exchange.free();
     Disturbed          exchange(part.exchange, Disturbance::throws);
     std::string        said;
     try
       {
-        solve(relaxation, part.x.data(), part.own_b.data(), to(1e-6), part.exchange, exchange);
+        solve(relaxation, part, to(1e-6), exchange);
       }
     catch (const Error &error)
       {
         said = error.what();
       }
     EXPECT_EQ(said, "on purpose") << "the text is the same on all ranks";
-    EXPECT_EQ(solve(relaxation, part.x.data(), part.own_b.data(), to(1e-6), part.exchange, *usual).status, SolveStatus::converged);
+    std::fill(part.x.begin(), part.x.end(), 0.);
+    EXPECT_EQ(solve(relaxation, part, to(1e-6), *usual).status, SolveStatus::converged);
     alarm(0);
   }
 } // namespace leopard
