@@ -9,6 +9,7 @@
 #include <applications/studies/smoother_study.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device.h>
+#include <solvers/distributed/mpi/error_reporter.h>
 
 #include <deal.II/base/mpi.h>
 
@@ -205,7 +206,7 @@ int main(int argc, char **argv)
     }
   std::signal(SIGXFSZ, SIG_IGN); // a write beyond the limit on files (ulimit -f) fails and says why
   sc_set_abort_handler(end_after_abort);
-  const ErrorReporter reporter(comm);
+  const ErrorReporter reporter(comm, "leopard");
   try
     {
       if (!arguments.mesh.empty())

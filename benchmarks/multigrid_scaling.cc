@@ -228,7 +228,7 @@ int main(int argc, char **argv)
   app.add_option("--cycles", settings.cycles, "cycles in one measurement");
   app.add_option("--gather-below", settings.gather_below, "unknowns: levels of at most so many are whole on each rank");
   app.add_option("-k,--local-iterations", settings.local_iterations, "of async-(k)");
-  return run_on_ranks(app, argc, argv, [&] {
+  return run_on_ranks("multigrid_scaling", app, argc, argv, [&] {
     if (settings.backend == "cuda")
       {
         if (device::n_devices() == 0)

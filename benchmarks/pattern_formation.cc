@@ -7,6 +7,7 @@
 #include <solvers/base/errors.h>
 #include <solvers/base/thread_pool.h>
 #include <solvers/device/device.h>
+#include <solvers/distributed/mpi/error_reporter.h>
 #include <solvers/distributed/mpi/mpi_transport.h>
 
 #include <CLI/CLI.hpp>
@@ -282,29 +283,23 @@ int main(int argc, char **argv)
   app.add_option("--beside", s.beside, "what the library is told of that; 0: the truth")->check(CLI::NonNegativeNumber);
   CLI11_PARSE(app, argc, argv);
   MPI_Init(&argc, &argv);
-  try
-    {
-      if (const int n_devices = device::n_devices(); n_devices > 0)
-        device::select(rank_in(MPI_COMM_WORLD) % n_devices);
-      if (size_of(MPI_COMM_WORLD) > 1 && !(s.output.empty() && s.reference.empty()))
-        throw InvalidInput("fields are written and compared on one rank only\n  expected: no --output and no --reference, or one rank");
-      if (s.runs > 0 && size_of(MPI_COMM_WORLD) > 1)
-        throw InvalidInput("runs side by side are threads of one rank\n  expected: one rank, or no --runs");
-      if (s.as_mesh && (size_of(MPI_COMM_WORLD) > 1 || s.runs > 0))
-        throw InvalidInput("--as-mesh is for one rank and one run\n  expected: neither several ranks nor --runs");
-      const bool is_table = s.schemes.size() * s.tolerances.size() > 1;
-      if (is_table && (size_of(MPI_COMM_WORLD) > 1 || s.runs > 0 || !s.output.empty()))
-        throw InvalidInput("several schemes or tolerances make a table\n  expected: one rank, and neither --runs nor --output");
-      s.scheme    = s.schemes.front();
-      s.tolerance = s.tolerances.front();
-      for (const int n : s.nodes)
-        is_table ? compare(s, n) : s.runs > 0 ? run_many(s, n) : run(s, n);
-    }
-  catch (const std::exception &e)
-    {
-      std::fprintf(stderr, "error: %s\n", e.what());
-      MPI_Abort(MPI_COMM_WORLD, 1);
-    }
+  const int code = run_on_ranks("pattern_formation", MPI_COMM_WORLD, [&] {
+    if (const int n_devices = device::n_devices(); n_devices > 0)
+      device::select(rank_in(MPI_COMM_WORLD) % n_devices);
+    if (size_of(MPI_COMM_WORLD) > 1 && !(s.output.empty() && s.reference.empty()))
+      throw InvalidInput("fields are written and compared on one rank only\n  expected: no --output and no --reference, or one rank");
+    if (s.runs > 0 && size_of(MPI_COMM_WORLD) > 1)
+      throw InvalidInput("runs side by side are threads of one rank\n  expected: one rank, or no --runs");
+    if (s.as_mesh && (size_of(MPI_COMM_WORLD) > 1 || s.runs > 0))
+      throw InvalidInput("--as-mesh is for one rank and one run\n  expected: neither several ranks nor --runs");
+    const bool is_table = s.schemes.size() * s.tolerances.size() > 1;
+    if (is_table && (size_of(MPI_COMM_WORLD) > 1 || s.runs > 0 || !s.output.empty()))
+      throw InvalidInput("several schemes or tolerances make a table\n  expected: one rank, and neither --runs nor --output");
+    s.scheme    = s.schemes.front();
+    s.tolerance = s.tolerances.front();
+    for (const int n : s.nodes)
+      is_table ? compare(s, n) : s.runs > 0 ? run_many(s, n) : run(s, n);
+  });
   MPI_Finalize();
-  return 0;
+  return code;
 }

@@ -226,7 +226,7 @@ int main(int argc, char **argv)
   app.add_option("--samples", settings.samples, "repetitions of each measurement")->check(CLI::PositiveNumber);
   app.add_option("--tolerance", settings.tolerance, "of solves, relative to b")->check(CLI::Range(1e-13, 0.5));
   app.add_flag("--describe", settings.describe, "say what each multigrid consists of");
-  return run_on_ranks(app, argc, argv, [&] {
+  return run_on_ranks("rank_solvers", app, argc, argv, [&] {
     if (settings.on_device())
       select_gpu();
     for (const bool staged : {false, true})

@@ -3,6 +3,7 @@
 
 #include <solvers/base/stopwatch.h>
 #include <solvers/device/device.h>
+#include <solvers/distributed/mpi/error_reporter.h>
 
 #include <CLI/CLI.hpp>
 #include <mpi.h>
@@ -10,8 +11,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <functional>
+#include <string>
 #include <vector>
 
 // What programs that measure ranks have in common.
@@ -19,8 +20,12 @@ namespace leopard
 {
   inline int rank = 0, n_ranks = 1; ///< set by run_on_ranks()
 
-  /** What main() of a program does on each rank; an error on one ends all. @param run after its options are parsed. */
-  inline int run_on_ranks(CLI::App &app, int argc, char **argv, const std::function<void()> &run)
+  /**
+   * What main() of a program does on each rank; an error on one ends all.
+   * @param program its name, with which its messages begin.
+   * @param run     after its options are parsed.
+   */
+  inline int run_on_ranks(const std::string &program, CLI::App &app, int argc, char **argv, const std::function<void()> &run)
   {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -29,16 +34,11 @@ namespace leopard
     try
       {
         app.parse(argc, argv);
-        run();
+        code = run_on_ranks(program, MPI_COMM_WORLD, run);
       }
     catch (const CLI::ParseError &error)
       {
         code = rank == 0 ? app.exit(error) : error.get_exit_code();
-      }
-    catch (const std::exception &error)
-      {
-        std::fprintf(stderr, "error on rank %d: %s\n", rank, error.what());
-        MPI_Abort(MPI_COMM_WORLD, 1);
       }
     MPI_Finalize();
     return code;

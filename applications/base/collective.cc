@@ -5,14 +5,12 @@
 
 #include <solvers/base/errors.h>
 #include <solvers/base/kind_of_file.h>
-#include <solvers/base/words.h>
 
 #include <deal.II/base/mpi.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iostream>
 #include <new>
 #include <sstream>
 
@@ -63,34 +61,5 @@ namespace leopard
              ? exception.what()
              : "not enough memory\n  expected: a coarser mesh ('Mesh/Cells', 'Mesh/Global refinements'), a lower degree, or more memory "
                "(a limit may be set: ulimit -v)";
-  }
-
-  ErrorReporter::ErrorReporter(MPI_Comm comm_)
-    : comm(comm_)
-  {
-    MPI_Comm_dup(comm, &comm_of_errors);
-  }
-
-  void ErrorReporter::end_unless_all_failed(const std::string &message) const
-  {
-    constexpr double seconds_to_wait = 10.;
-    MPI_Request      arrival;
-    int              all_are_here = 0;
-    MPI_Ibarrier(comm_of_errors, &arrival);
-    for (const double start = MPI_Wtime(); all_are_here == 0 && MPI_Wtime() - start < seconds_to_wait;)
-      MPI_Test(&arrival, &all_are_here, MPI_STATUS_IGNORE);
-    if (all_are_here == 0)
-      {
-        std::cerr << "leopard: on rank " << dealii::Utilities::MPI::this_mpi_process(comm) << ": " << without_long_lines(message) << std::endl;
-        MPI_Abort(comm, 1);
-      }
-  }
-
-  int ErrorReporter::report(const std::string &message) const
-  {
-    end_unless_all_failed(message);
-    if (dealii::Utilities::MPI::this_mpi_process(comm) == 0)
-      std::cerr << "leopard: " << without_long_lines(message) << std::endl;
-    return 1;
   }
 } // namespace leopard

@@ -44,26 +44,4 @@ namespace leopard
 
   /** What is said of an exception: of std::bad_alloc what to do about it, of others what they say themselves. */
   std::string message_of(const std::exception &exception);
-
-  /**
-   * Reports the error that ends the program. Most errors strike all ranks alike: then rank 0 speaks for all. An error
-   * of some ranks only (a full GPU, say) is reported by these, and they end the others, who would wait for them
-   * forever.
-   */
-  class ErrorReporter
-  {
-  public:
-    /** Collective; call it before anything can fail. */
-    explicit ErrorReporter(MPI_Comm comm);
-
-    /** Says "leopard: MESSAGE" on standard error, once. @return the exit code, 1. */
-    int report(const std::string &message) const;
-
-    /** Returns if the error has struck all ranks; otherwise says the message and ends the program on all of them. */
-    void end_unless_all_failed(const std::string &message) const;
-
-  private:
-    MPI_Comm comm;
-    MPI_Comm comm_of_errors; ///< so that no message of the computation is in the way
-  };
 } // namespace leopard

@@ -150,7 +150,7 @@ namespace leopard
       "in a block, and whose outer ones are the global ones. automatic: synchronous or block, as the Schedule is, with Jacobi sweeps in a block. "
       "inner (with Schedule = synchronous), outer and total: the rows of a block one after the other, each from the newest values of the block; "
       "total: and from those of other blocks, read anew for each row, which is published at once. On a GPU 32 rows are relaxed at once, and the next "
-      "32 do not wait for them. These three: general time loop, one GPU a rank.");
+      "32 do not wait for them. These three: general time loop.");
     prm.declare_entry(
       "Seed", "0", Integer(0), "async: seed of the replay schedule, and of the order of rows of 'Two stage' on the backend reference.");
     prm.declare_entry("Momentum",

@@ -19,6 +19,7 @@
 #include <solvers/base/errors.h>
 #include <solvers/base/thread_pool.h>
 #include <solvers/device/device.h>
+#include <solvers/distributed/mpi/error_reporter.h>
 
 #include <deal.II/base/mpi.h>
 
@@ -117,7 +118,7 @@ namespace leopard
         , place(NodePlace::find(all))
         , runs(parameters.sweep.runs())
         , comm(group)
-        , reporter(group)
+        , reporter(group, "leopard")
         , log(group)
         , writes_table(dealii::Utilities::MPI::this_mpi_process(all) == 0)
         , table(directory, parameters.sweep.axes, runs)
@@ -356,7 +357,7 @@ namespace leopard
       const std::size_t   n_groups = dealii::Utilities::MPI::n_mpi_processes(comm) / size;
       const std::size_t   mine     = dealii::Utilities::MPI::this_mpi_process(comm) / size;
       const NodePlace     place    = NodePlace::find(comm);
-      const ErrorReporter reporter(group);
+      const ErrorReporter reporter(group, "leopard");
       std::string         error;
       std::size_t         i = 0;
       on_rank_zero(comm, [&] { require_own_files(directory, runs); });

@@ -124,13 +124,16 @@ class Document:
         if item.same_as:
             lines = [(line, run) for line, run in self.lines[item.same_as] if re.match(item.part, line.claim)]
             return [(f"{item.where}: {item.what}", f"as {item.same_as}", "", tally(lines) or NOT_RUN, "")]
-        first, result, see = f"{item.where}: {item.what}", [], item.see
+        first, result, see, of_more_gpus = f"{item.where}: {item.what}", [], item.see, item.see_of_more_gpus
         for line, run in self.lines[item.where]:
             claim = "" if line.claim == item.what else line.claim
-            wanted = line.verdict == OPEN and not line.ours.startswith("this machine has ")  # nor had those before
-            verdict = verdict_text(line, see if wanted else (), self.up)
-            result.append((first, claim, "" if line.ours == "-" else line.ours, verdict, "" if run == "-" else run))
-            first, see = "", () if wanted else see  # once an item
+            files = ()
+            if line.verdict == OPEN and line.ours.startswith("this machine has "):  # nor had those of `see`
+                files, of_more_gpus = of_more_gpus, ()  # once an item
+            elif line.verdict == OPEN:
+                files, see = see, ()
+            result.append((first, claim, "" if line.ours == "-" else line.ours, verdict_text(line, files, self.up), "" if run == "-" else run))
+            first = ""
         return result
 
     def table(self, table):

@@ -68,7 +68,7 @@ namespace leopard
   {
     Backend   backend   = Backend::host;
     Schedule  schedule  = Schedule::chaotic;
-    TwoStage  two_stage = TwoStage::automatic;  ///< inner, outer, total: stored matrices; no momentum, no corrections; cuda: one GPU, launch form
+    TwoStage  two_stage = TwoStage::automatic;  ///< inner, outer, total: stored matrices; no momentum, no corrections; cuda: launch form
     Execution execution = Execution::automatic; ///< backend cuda
     Storage   storage   = Storage::automatic;   ///< of the matrix on the GPU; the other backends store Numbers
 

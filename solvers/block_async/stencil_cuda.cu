@@ -241,7 +241,7 @@ namespace leopard
                              " nodes is too large to be on this GPU at once\n  expected: execution automatic or launch");
         else
           {
-            n_warps  = 4;
+            n_warps  = tile_planes(Shape::flat, Shape::full) / planes_a_warp;
             tiles_z  = tiles_for(n_warps);
             n_shared = shared_bytes<Shape>(n_warps, false);
           }

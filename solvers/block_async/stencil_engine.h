@@ -26,6 +26,15 @@ namespace leopard
   }
 
   /**
+   * Planes (lines in two dimensions) of a tile of a GPU in the launch form. @param full not a star: it has diagonal
+   * neighbours.
+   */
+  constexpr int tile_planes(bool flat, bool full)
+  {
+    return flat ? 32 : full ? 16 : 8;
+  }
+
+  /**
    * What the engines of all backends have in common for operators that are not stored: no stored values to change,
    * nothing that restart() forgets (tiles that move go on from where they are).
    */

@@ -235,8 +235,8 @@ namespace leopard::command_line
                  "--two-stage",
                  a.async.two_stage,
                  two_stage_names(),
-                 "class of two-stage iteration (thesis, Table 3.1); default: synchronous or block, as the schedule is, on any number of GPUs; on "
-                 "at most one: inner (schedule synchronous), outer, total: rows of a block in turn (a GPU: 32 at once), total with others' newest");
+                 "class of two-stage iteration (thesis, Table 3.1); default: synchronous or block, as the schedule is; inner (schedule "
+                 "synchronous), outer, total: rows of a block in turn (a GPU: 32 at once), total with others' newest");
       const auto read_seed = [&a](const std::string &text) { // CLI11 takes -1 for 2^64 - 1
         const auto result = std::from_chars(text.data(), text.data() + text.size(), a.async.seed);
         if (result.ec != std::errc() || result.ptr != text.data() + text.size())

@@ -28,8 +28,6 @@ namespace leopard::command_line
       }
     if (a.backend == "host" || a.backend == "reference")
       contradiction("--gpus", "--backend " + a.backend, "the backend cuda, or no --gpus");
-    if (is_async && a.async.has_asynchronous_inner_iteration())
-      contradiction("--gpus", "--two-stage " + to_string(a.async.two_stage), "--two-stage synchronous or block, or no --gpus");
     for (int gpu = 0; gpu < a.n_gpus; ++gpu)
       a.gpus.devices.push_back(gpu);
     a.backend = "cuda";

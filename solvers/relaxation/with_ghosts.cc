@@ -55,12 +55,11 @@ namespace leopard
               if (done > 0)
                 exchange.update_ghosts(x, space);
               if (!stands_still)
-                {
-                  relaxation.iterate(x, b, 1);
-                  if (space == MemorySpace::device)
-                    device::wait(); // what is only asked for is not done
-                  ++done;
-                }
+                relaxation.iterate(x, b, 1);
+              if (space == MemorySpace::device)
+                device::wait(); // what is only asked for is not done
+              if (!stands_still)
+                ++done;
             }
           catch (const std::exception &exception)
             {

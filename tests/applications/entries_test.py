@@ -80,7 +80,8 @@ class SolverEntries(Program):
         self.assertEqual(counts["block"], self.count(*chosen, "Schedule=chaotic"))
         for settings, says in ((["Two stage=inner"], ["'Linear solver/Two stage' is inner", "with the schedule chaotic", "expected: the schedule synchronous with it"]),
                                (["Two stage=outer", "Momentum=0.3"], ["'Linear solver/Two stage' is outer", "momentum is 0.3"]),
-                               (["Two stage=outer", "Backend=automatic", "GPUs=2"], ["'Linear solver/GPUs' is 2, but for several GPUs: two_stage is outer", "synchronous or block"])):
+                               (["Two stage=inner", "Schedule=synchronous", "Backend=automatic", "GPUs=2"],
+                                ["'Linear solver/GPUs' is 2, but for several GPUs: schedule is synchronous", "GPUs that wait for one another"])):
             error = self.leopard(HELMHOLTZ, *(f"Linear solver/{setting}" for setting in [*chosen, "Schedule=chaotic", *settings]), fails=True)
             for words in says:
                 self.assertIn(words, error)

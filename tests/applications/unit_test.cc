@@ -184,16 +184,6 @@ namespace leopard
       EXPECT_EQ(prm.get("b"), "3");
     }
 
-    TEST(ErrorReporter, OneRankEndsTheOthers)
-    {
-      if (dealii::Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) == 1)
-        GTEST_SKIP() << "for two ranks: see CMakeLists.txt";
-      const ErrorReporter reporter(MPI_COMM_WORLD);
-      if (dealii::Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) == 1)
-        reporter.report("struck alone");
-      MPI_Barrier(MPI_COMM_WORLD); // where rank 0 would wait forever
-    }
-
     TEST(Log, Durations)
     {
       EXPECT_EQ(duration(0.84), "0.8 s");

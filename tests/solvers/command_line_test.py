@@ -2210,7 +2210,7 @@ class BadInput(Program):
                               (["--method", "async-refinement", "--overlap", "uniform"], "--overlap is given with --method async-refinement"),
                               (["--method", "async-refinement", "--two-stage", "outer"], "--two-stage is given with --method async-refinement"),
                               (["--two-stage", "inner"], ["--two-stage is inner with the schedule chaotic", "the schedule synchronous with it"]),
-                              (["--two-stage", "outer", "--gpus", "2"], ["--gpus is given with --two-stage outer", "synchronous or block"]),
+                              (["--two-stage", "inner", "--schedule", "synchronous", "--gpus", "2"], ["--schedule is synchronous", "GPUs that wait for one another"]),
                               (["--two-stage", "total", "--overlap", "uniform"], "--two-stage outer"), (["--two-stage", "outer", "--momentum", "0.5"], "--momentum is 0.5"),
                               (["--two-stage", "outer", "--seed", "3"], "--schedule replay"), (["--two-stage", "all"], ["--two-stage is 'all'", "outer, total"]),
                               (["--precision", "automatic", "--method", "jacobi"], "--precision automatic is given with --method jacobi"),

@@ -94,6 +94,21 @@ namespace leopard
           EXPECT_THROW(slab_parts(stencil, {1., -1.}), InvalidInput);
           EXPECT_THROW(slab_parts(slab_of(stencil, slab_parts(stencil, {1., 1.})[0]), {1., 1.}), InvalidInput);
         }
+      // where there is a tile for each part, parts begin where tiles do
+      const auto planes_of = [](const Stencil<double> &stencil, const Vector &shares, int tile) {
+        std::vector<int> result;
+        for (const RowPart &part : slab_parts(stencil, shares, tile))
+          result.push_back(part.n_rows() / stencil.plane());
+        return result;
+      };
+      const Stencil<double> lines = five_point_stencil(9, 170, 0.5);
+      EXPECT_EQ(planes_of(lines, {1., 1., 1.}, 32), (std::vector<int>{64, 64, 42}));
+      EXPECT_EQ(planes_of(lines, {1e-9, 1., 1e-9}, 32), (std::vector<int>{32, 96, 42}));
+      EXPECT_EQ(planes_of(lines, {1e-9, 1e-9, 1.}, 32), (std::vector<int>{32, 32, 106}));
+      EXPECT_EQ(planes_of(lines, {1., 1e-9, 1e-9}, 32), (std::vector<int>{96, 32, 42}));
+      EXPECT_EQ(planes_of(lines, Vector(5, 1.), 32), (std::vector<int>{32, 32, 32, 32, 42}));
+      EXPECT_EQ(planes_of(lines, Vector(6, 1.), 32), (std::vector<int>{28, 29, 28, 28, 29, 28})) << "not enough tiles";
+      EXPECT_EQ(planes_of(seven_point_stencil(4, 3, 50, 0.5), {1., 1.}, 8), (std::vector<int>{24, 26}));
       const auto unequal = slab_parts(five_point_stencil(9, 20, 0.5), {1e-9, 1., 1e-9});
       EXPECT_EQ(unequal[0].end, 2 * 9);
       EXPECT_EQ(unequal[1].end, 18 * 9);
@@ -252,9 +267,18 @@ namespace leopard
       refuses(with(cuda, [](auto &o) { o.schedule = Schedule::synchronous; }), two, "schedule");
       refuses(with(cuda, [](auto &o) { o.corrections = Corrections::single_precision; }), two, "corrections");
       refuses(with(cuda, [](auto &o) { o.last_block_first = true; }), two, "last_block_first");
-      refuses(with(cuda, [](auto &o) { o.two_stage = TwoStage::outer; }), two, "two_stage");
+      const BlockAsyncOptions outer = with(cuda, [](auto &o) { o.two_stage = TwoStage::outer; });
+      const BlockAsyncOptions inner = with(cuda, [](auto &o) {
+        o.two_stage = TwoStage::inner;
+        o.schedule  = Schedule::synchronous;
+      });
+      two.validate(outer);
+      refuses(with(outer, [](auto &o) { o.execution = Execution::persistent; }), two, "execution");
+      refuses(inner, two, "schedule");
       const auto waiting = with(two, [](auto &s) { s.waits = true; });
       waiting.validate(with(cuda, [](auto &o) { o.schedule = Schedule::synchronous; }));
+      waiting.validate(inner);
+      waiting.validate(outer);
       refuses(with(cuda, [](auto &o) { o.execution = Execution::persistent; }), waiting, "execution");
       refuses(cuda, with(waiting, [](auto &s) { s.exchange = GpuExchange::amc; }), "waits");
     }
@@ -450,19 +474,88 @@ namespace leopard
               EXPECT_EQ(x, wanted) << n_parts << " parts of " << A.n_rows << " rows";
             }
         }
-      BlockAsyncOptions jacobi = o;
-      jacobi.local_iterations  = 1; // tiles begin anew in each slab, and do not matter with one, but for the order of sums
-      for (const Stencil<double> &stencil : {five_point_stencil(150, 170, 0.3), seven_point_stencil(40, 30, 50, 0.5)})
-        {
-          const int    n = stencil.n_rows();
-          const Vector b = random_vector(n, 2), start = random_vector(n, 3), wanted = on_one_gpu(stencil, jacobi, start, b, 7);
-          for (const int n_parts : {1, 2, 3})
-            {
-              Vector x = start;
-              make_several_gpus(stencil, jacobi, parts_on_gpus(n_parts, GpuExchange::halo, true))->iterate(x.data(), b.data(), 7);
-              EXPECT_LT(largest_difference(x, wanted), 1e-13) << n_parts << " slabs of " << n << " rows";
-            }
-        }
+      // slabs that begin where tiles do
+      for (const Stencil<double> &stencil : {five_point_stencil(150, 170, 0.3),
+                                             nine_point_stencil(150, 170, 0.3),
+                                             seven_point_stencil(40, 30, 50, 0.5),
+                                             twenty_seven_point_stencil(40, 30, 50, 0.5)})
+        for (const int k : {1, 5})
+          {
+            o.local_iterations = k;
+            const int    n     = stencil.n_rows();
+            const Vector b = random_vector(n, 2), start = random_vector(n, 3), wanted = on_one_gpu(stencil, o, start, b, 7);
+            for (const int n_parts : {1, 2, 3})
+              {
+                Vector x = start;
+                make_several_gpus(stencil, o, parts_on_gpus(n_parts, GpuExchange::halo, true))->iterate(x.data(), b.data(), 7);
+                EXPECT_EQ(x, wanted) << n_parts << " slabs of " << n << " rows, k = " << k << ", difference " << largest_difference(x, wanted);
+              }
+          }
+      // less than a tile each: with one local iteration tiles do not matter but for the order of sums
+      o.local_iterations            = 1;
+      const Stencil<double> stencil = five_point_stencil(150, 50, 0.3);
+      const Vector          b = random_vector(7500, 2), start = random_vector(7500, 3);
+      Vector                x = start;
+      make_several_gpus(stencil, o, parts_on_gpus(3, GpuExchange::halo, true))->iterate(x.data(), b.data(), 7);
+      EXPECT_LT(largest_difference(x, on_one_gpu(stencil, o, start, b, 7)), 1e-13);
+    }
+
+    struct TwoStageWay
+    {
+      TwoStage    kind;
+      GpuExchange exchange;
+      bool        waits;
+    };
+
+    const std::vector<TwoStageWay> two_stage_ways = {{TwoStage::inner, GpuExchange::halo, true},
+                                                     {TwoStage::outer, GpuExchange::halo, true},
+                                                     {TwoStage::total, GpuExchange::halo, true},
+                                                     {TwoStage::outer, GpuExchange::halo, false},
+                                                     {TwoStage::total, GpuExchange::halo, false},
+                                                     {TwoStage::outer, GpuExchange::amc, false},
+                                                     {TwoStage::total, GpuExchange::amc, false},
+                                                     {TwoStage::outer, GpuExchange::dc, false},
+                                                     {TwoStage::total, GpuExchange::dc, false},
+                                                     {TwoStage::outer, GpuExchange::dk, false},
+                                                     {TwoStage::total, GpuExchange::dk, false}};
+
+    BlockAsyncOptions of_class(TwoStage kind)
+    {
+      BlockAsyncOptions o;
+      o.backend    = Backend::cuda;
+      o.two_stage  = kind;
+      o.schedule   = kind == TwoStage::inner ? Schedule::synchronous : Schedule::chaotic;
+      o.block_size = 100;
+      return o;
+    }
+
+    /** ||B||_inf <= 0.9, so that each waited iteration takes the error down by that, whatever the order of rows. */
+    TEST_F(SeveralGpusOnGpu, TwoStageClassesContractAndSolve)
+    {
+      const CrsMatrix<double> A       = random_dominant_matrix(3000, 8, 0.9, 7);
+      const Vector            x_exact = random_vector(A.n_rows, 8);
+      Vector                  b(A.n_rows);
+      multiply(A, x_exact.data(), b.data());
+      for (const TwoStageWay &way : two_stage_ways)
+        for (const int n_parts : {1, 2, 3})
+          {
+            SCOPED_TRACE(to_string(way.kind) + ", " + to_string(way.exchange) + (way.waits ? ", waiting, " : ", ") + std::to_string(n_parts) +
+                         " parts");
+            const auto gpus = make_several_gpus(A, of_class(way.kind), parts_on_gpus(n_parts, way.exchange, way.waits));
+            Vector     x(A.n_rows, 0.);
+            for (double bound = largest_difference(x, x_exact); way.waits && bound > 1e-4; bound *= 0.9)
+              {
+                ASSERT_LE(largest_difference(x, x_exact), bound * (1. + 1e-12));
+                gpus->iterate(x.data(), b.data(), 1);
+              }
+            StoppingCriteria criteria;
+            criteria.relative_tolerance = 1e-11;
+            criteria.max_iterations     = 20000;
+            x.assign(A.n_rows, 0.);
+            const SolveResult result = solve(*gpus, x.data(), b.data(), criteria);
+            EXPECT_EQ(result.status, SolveStatus::converged) << gpus->description();
+            EXPECT_LT(largest_difference(x, x_exact), 1e-9);
+          }
     }
 
     TEST_F(SeveralGpusOnGpu, DoAtLeastAsManyIterationsAsAskedFor)

@@ -5,6 +5,7 @@
 #include <solvers/base/errors.h>
 #include <solvers/device/device_array.h>
 #include <solvers/distributed/mpi/mpi_exchange.h>
+#include <solvers/exchange/peer_transport.h>
 #include <solvers/exchange/slab_pattern.h>
 
 #include <algorithm>
@@ -46,15 +47,22 @@ namespace leopard
       return pattern;
     }
 
+    enum class Wire
+    {
+      best,     ///< what make_transport() takes
+      messages, ///< even where GPUs can write into one another's memory
+      memory    ///< kernels write there, even where ranks share a GPU; else skipped
+    };
+
     struct Form
     {
       Backend backend;
-      bool    staged; ///< by MPI messages, even where GPUs can write into one another's memory
+      Wire    wire;
     };
 
     std::string name_of(const Form &form)
     {
-      return to_string(form.backend) + (form.staged ? "_staged" : "");
+      return to_string(form.backend) + (form.wire == Wire::messages ? "_staged" : form.wire == Wire::memory ? "_memory" : "");
     }
 
     class ExchangeTest : public testing::TestWithParam<Form>
@@ -64,8 +72,12 @@ namespace leopard
       {
         if (is_on_device() && device::n_devices() == 0)
           GTEST_SKIP() << "no GPU";
-        transport = make_transport(MPI_COMM_WORLD, GetParam().backend, GetParam().staged, 8);
-        exchange  = transport->connect(pattern, n_values);
+        std::string why_not;
+        transport = GetParam().wire == Wire::memory ? make_peer_transport(my_rank(), n_ranks(), 8, all_gather_in(MPI_COMM_WORLD), why_not)
+                                                    : make_transport(MPI_COMM_WORLD, GetParam().backend, GetParam().wire == Wire::messages, 8);
+        if (transport == nullptr)
+          GTEST_SKIP() << why_not;
+        exchange = transport->connect(pattern, n_values);
       }
 
       static bool is_on_device() { return GetParam().backend == Backend::cuda; }
@@ -153,7 +165,10 @@ namespace leopard
     };
     INSTANTIATE_TEST_SUITE_P(Forms,
                              ExchangeTest,
-                             testing::Values(Form{Backend::host, false}, Form{Backend::cuda, false}, Form{Backend::cuda, true}),
+                             testing::Values(Form{Backend::host, Wire::best},
+                                             Form{Backend::cuda, Wire::best},
+                                             Form{Backend::cuda, Wire::messages},
+                                             Form{Backend::cuda, Wire::memory}),
                              [](const auto &info) { return name_of(info.param); });
   } // namespace
 

@@ -8,6 +8,7 @@
 #include <solvers/device/device_vector.h>
 #include <solvers/distributed/mpi/distributed_rows.h>
 #include <solvers/distributed/mpi/ghost_exchange.h>
+#include <solvers/exchange/peer_transport.h>
 #include <solvers/relaxation/with_ghosts.h>
 
 #include <chrono>
@@ -22,10 +23,10 @@ namespace leopard
   {
     constexpr int block_size = 16, side = 24;
 
-    BlockAsyncOptions options_with(Schedule schedule)
+    BlockAsyncOptions options_with(Schedule schedule, Backend backend = Backend::host)
     {
       BlockAsyncOptions options;
-      options.backend          = Backend::host;
+      options.backend          = backend;
       options.block_size       = block_size;
       options.local_iterations = 3;
       options.n_threads        = 1;
@@ -61,12 +62,13 @@ namespace leopard
     /** The rank's rows of whole_matrix(): whole blocks, more of them the higher the rank. */
     struct Part
     {
-      Part()
+      /** @param transport see GhostExchange. */
+      explicit Part(const std::shared_ptr<DeviceTransport> &transport = nullptr)
         : A(whole_matrix())
         , own(own_range(n_own(A.n_rows / block_size), MPI_COMM_WORLD))
         , rows(own_rows(A, own))
         , ghosts(rows.ghosts(own))
-        , exchange(own, ghosts, MPI_COMM_WORLD)
+        , exchange(own, ghosts, MPI_COMM_WORLD, {}, false, transport)
         , local(rows.number(own, ghosts))
         , x(local.n_columns, 0.)
       {
@@ -116,7 +118,7 @@ namespace leopard
             if (++n_calls == 4 && disturbance == Disturbance::throws)
               throw InvalidInput("on purpose");
             if (n_calls == 4 && disturbance == Disturbance::makes_nan)
-              x[0] = std::numeric_limits<double>::quiet_NaN();
+              set(x, std::numeric_limits<double>::quiet_NaN(), space);
             std::this_thread::sleep_for(std::chrono::microseconds(300));
           }
         exchange->update_ghosts(x, space);
@@ -125,6 +127,14 @@ namespace leopard
       std::string first_error(const std::string &text) const override { return exchange->first_error(text); }
 
     private:
+      static void set(double *x, double value, MemorySpace space)
+      {
+        if (space == MemorySpace::host)
+          *x = value;
+        else
+          device::copy_to_device(x, &value, sizeof(value));
+      }
+
       const std::unique_ptr<FreeExchange<double>> exchange;
       const Disturbance                           disturbance;
       int                                         n_calls = 0;
@@ -176,18 +186,68 @@ namespace leopard
       EXPECT_EQ(found[i], wanted[i]) << "row " << i << ", difference " << found[i] - wanted[i] << ", the rank's rows begin with " << part.own.first();
   }
 
-  TEST(FreeRanks, EndTogetherWithTheTrueResidual)
+  struct FreeForm
+  {
+    Backend backend;
+    bool    by_memory; ///< kernels write into the other GPU's memory, even where ranks share a GPU; else as make_transport() takes it
+  };
+
+  /** Ranks that do not wait, on host threads and with a GPU each, or one together. */
+  class FreeRanks : public testing::TestWithParam<FreeForm>
+  {
+  protected:
+    void SetUp() override
+    {
+      if (is_on_device() && device::n_devices() == 0)
+        GTEST_SKIP() << "no GPU here";
+      if (!GetParam().by_memory)
+        return;
+      std::string why_not;
+      auto        made = make_peer_transport(my_rank(), n_ranks(), 1, all_gather_in(MPI_COMM_WORLD), why_not);
+      if (made == nullptr)
+        GTEST_SKIP() << why_not;
+      transport = std::make_shared<DeviceTransport>(std::move(made));
+    }
+
+    static bool is_on_device() { return GetParam().backend == Backend::cuda; }
+
+    static BlockAsync<double> relaxation_of(const Part &part)
+    {
+      return BlockAsync<double>(part.local, options_with(Schedule::chaotic, GetParam().backend));
+    }
+
+    std::shared_ptr<DeviceTransport> transport; ///< or null
+
+    /** From part.x, which gets the solution, in the memory of the backend. */
+    static SolveResult solve(BlockAsync<double> &relaxation, Part &part, const StoppingCriteria &criteria, FreeExchange<double> &exchange)
+    {
+      if (!is_on_device())
+        return leopard::solve(relaxation, part.x.data(), part.own_b.data(), criteria, part.exchange, exchange);
+      DeviceVector<double> x(part.x.size()), b(part.own_b.size());
+      x.copy_from_host(part.x.data());
+      b.copy_from_host(part.own_b.data());
+      const SolveResult result = leopard::solve(relaxation, x.data(), b.data(), criteria, part.exchange, exchange);
+      x.copy_to_host(part.x.data());
+      return result;
+    }
+  };
+  INSTANTIATE_TEST_SUITE_P(Backends,
+                           FreeRanks,
+                           testing::Values(FreeForm{Backend::host, false}, FreeForm{Backend::cuda, false}, FreeForm{Backend::cuda, true}),
+                           [](const auto &info) { return to_string(info.param.backend) + (info.param.by_memory ? "_memory" : ""); });
+
+  TEST_P(FreeRanks, EndTogetherWithTheTrueResidual)
   {
     for (const bool late : {false, true})
       {
-        Part                                        part;
-        BlockAsync<double>                          relaxation(part.local, options_with(Schedule::chaotic));
+        Part                                        part(transport);
+        BlockAsync<double>                          relaxation = relaxation_of(part);
         const std::unique_ptr<FreeExchange<double>> exchange =
           late ? std::make_unique<Disturbed>(part.exchange, Disturbance::late) : part.exchange.free();
         for (int solve_again = 0; solve_again < 2; ++solve_again)
           {
             std::fill(part.x.begin(), part.x.end(), 0.);
-            const SolveResult result = solve(relaxation, part.x.data(), part.own_b.data(), to(1e-6), part.exchange, *exchange);
+            const SolveResult result = solve(relaxation, part, to(1e-6), *exchange);
             EXPECT_EQ(result.status, SolveStatus::converged);
             for (const double number : {result.final_residual, 1. * result.n_iterations, 1. * result.min_iterations, result.mean_iterations})
               expect_same(number, "what has been solved");
@@ -204,15 +264,15 @@ namespace leopard
       }
   }
 
-  TEST(FreeRanks, EndWithTheLimitOfTheSlowest)
+  TEST_P(FreeRanks, EndWithTheLimitOfTheSlowest)
   {
-    Part               part;
-    BlockAsync<double> relaxation(part.local, options_with(Schedule::chaotic));
+    Part               part(transport);
+    BlockAsync<double> relaxation = relaxation_of(part);
     Disturbed          exchange(part.exchange, Disturbance::late);
     StoppingCriteria   criteria = to(0.);
     int                n_asked  = 0;
     criteria.max_iterations     = 25;
-    const auto solved           = [&] { return solve(relaxation, part.x.data(), part.own_b.data(), criteria, part.exchange, exchange); };
+    const auto solved           = [&] { return solve(relaxation, part, criteria, exchange); };
     for (const bool tests : {false, true}) // all may have done more when the last one has done 25
       {
         criteria.keep_history = tests;
@@ -227,39 +287,40 @@ namespace leopard
     EXPECT_TRUE(result.min_iterations >= 30 && result.min_iterations <= 30 * (1 + most_more)) << result.min_iterations;
   }
 
-  TEST(FreeRanks, NanOnOneRankIsDivergenceOnAll)
+  TEST_P(FreeRanks, NanOnOneRankIsDivergenceOnAll)
   {
     if (n_ranks() == 1)
       return; // no exchange
-    Part               part;
-    BlockAsync<double> relaxation(part.local, options_with(Schedule::chaotic));
+    Part               part(transport);
+    BlockAsync<double> relaxation = relaxation_of(part);
     Disturbed          exchange(part.exchange, Disturbance::makes_nan);
-    const SolveResult  result = solve(relaxation, part.x.data(), part.own_b.data(), to(1e-6), part.exchange, exchange);
+    const SolveResult  result = solve(relaxation, part, to(1e-6), exchange);
     EXPECT_EQ(result.status, SolveStatus::diverged);
     EXPECT_TRUE(std::isnan(result.final_residual));
   }
 
   /** Where one rank throws and others go on they wait for one another for ever, which the alarm ends. */
-  TEST(FreeRanks, AnErrorOnOneRankEndsAll)
+  TEST_P(FreeRanks, AnErrorOnOneRankEndsAll)
   {
     if (n_ranks() == 1)
       return; // no exchange
-    alarm(20);
-    Part               part;
-    BlockAsync<double> relaxation(part.local, options_with(Schedule::chaotic));
-    const auto         usual = part.exchange.free();
+    alarm(is_on_device() ? 60 : 20);
+    Part               part(transport);
+    BlockAsync<double> relaxation = relaxation_of(part);
+    const auto         usual      = part.exchange.free();
     Disturbed          exchange(part.exchange, Disturbance::throws);
     std::string        said;
     try
       {
-        solve(relaxation, part.x.data(), part.own_b.data(), to(1e-6), part.exchange, exchange);
+        solve(relaxation, part, to(1e-6), exchange);
       }
     catch (const Error &error)
       {
         said = error.what();
       }
     EXPECT_EQ(said, "on purpose") << "the text is the same on all ranks";
-    EXPECT_EQ(solve(relaxation, part.x.data(), part.own_b.data(), to(1e-6), part.exchange, *usual).status, SolveStatus::converged);
+    std::fill(part.x.begin(), part.x.end(), 0.);
+    EXPECT_EQ(solve(relaxation, part, to(1e-6), *usual).status, SolveStatus::converged);
     alarm(0);
   }
 } // namespace leopard

@@ -228,14 +228,26 @@ class DocumentTest(unittest.TestCase):
                 self.assertEqual(made.without_reason(), [("T 1", "d")])
                 self.assertIn(f"| **refuted** ({why[1]}) | `x`, {device} |", document.markdown(document.HEAD, made.rows(item)))
 
-    # fails if a file that was measured on as few GPUs is said to decide what this machine has too few GPUs for
+    # fails if a file that was measured on as few GPUs is said to decide what this machine has too few GPUs for, or if one of more of them is not named
     def test_what_was_measured_before(self):
-        lines = [Line(what, ours, OPEN) for what, ours in (("three", "this machine has 2 GPUs"), ("two", "1.02 times"), ("two more", "0.98 times"))]
-        item = items.Item("T 1", "what", (("x", lambda result: lines),), see=("before.md",))
+        lines = [Line(what, ours, OPEN) for what, ours in (("three", "this machine has 2 GPUs"), ("two", "1.02 times"), ("two more", "0.98 times"),
+                                                           ("four", "this machine has 2 GPUs"))]
+        item = items.Item("T 1", "what", (("x", lambda result: lines),), see=("before.md",), see_of_more_gpus=("more.md",))
         with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(document, "ITEMS", (item,)):
             results = store.Store(folder)
             results.finish(results.begin("x", "cuda"), "x", "cuda", {"commands": [], "quick": False})
-            self.assertEqual(["before.md" in row[3] for row in document.Document(results).rows(item)], [False, True, False])
+            rows = document.Document(results).rows(item)
+            self.assertEqual(["before.md" in row[3] for row in rows], [False, True, False, False])
+            self.assertEqual(["more.md" in row[3] for row in rows], [True, False, False, False])
+
+    # fails if a document has other tables of several GPUs than the results that items.py names
+    def test_the_documents_quote_results(self):
+        for path, up in (("doc/reproduction.md", "../"), ("doc/gpu/reproduction.md", "../../")):
+            text = (SCRIPTS.parent / path).read_text()
+            item, = [item for item in items.ITEMS if item.where == "T Figure 4.10"]
+            self.assertIn(item.note, text)
+            for quoted in item.quoted:
+                self.assertIn(document.Document(store.Store(SCRIPTS), up=up).quote(quoted), text)
 
     # fails if iterations are shown and not what they take
     def test_the_classes_of_two_stage_iterations_have_times(self):

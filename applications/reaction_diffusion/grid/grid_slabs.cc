@@ -38,7 +38,9 @@ namespace leopard::reaction_diffusion
 
   GridSlabs::GridSlabs(const NodeGrid &grid_, int rank_, int n_ranks, Backend backend, std::shared_ptr<Transport> transport_)
     : Ranks(rank_, n_ranks, std::move(transport_))
-    , share_above(transport == nullptr || transport->is_queued() ? 1l << 21 : 1l << 19)
+    , share_above(backend != Backend::cuda                         ? 1l << 15
+                  : transport == nullptr || transport->is_queued() ? 1l << 21
+                                                                   : 1l << 19)
     , grid(grid_)
     , direction(direction_of(grid_))
     , begin(share_out(grid_, n_ranks, backend))
@@ -52,10 +54,10 @@ namespace leopard::reaction_diffusion
     return own;
   }
 
-  GridLevel GridSlabs::own_level(const GridLevel &finest) const
+  GridLevel GridSlabs::own_level(const GridLevel &whole, const std::vector<int> &planes) const
   {
-    const int  first_known = first() - has_below(), end = first() + n_own() + has_above();
-    GridLevel  level = finest;
+    const int  first_known = planes[rank] - has_below(), end = planes[rank + 1] + has_above();
+    GridLevel  level = whole;
     Axis      &axis  = level.axis[direction];
     const auto cut   = [&](auto &values) {
       values.erase(values.begin() + end, values.end());
@@ -68,18 +70,6 @@ namespace leopard::reaction_diffusion
     for (int &i : axis.fine_node)
       i -= first_known;
     return level;
-  }
-
-  std::vector<int> GridSlabs::coarse_offsets(const GridLevel &finest) const
-  {
-    std::size_t plane = 1;
-    for (int d = 0; d < direction; ++d)
-      plane *= finest.axis[d].fine_node.size();
-    const std::vector<int> &fine_node = finest.axis[direction].fine_node;
-    std::vector<int>        offsets;
-    for (const int b : begin)
-      offsets.push_back(static_cast<int>(plane * (std::lower_bound(fine_node.begin(), fine_node.end(), b) - fine_node.begin())));
-    return offsets;
   }
 
   std::vector<std::vector<int>> GridSlabs::shared_planes(const std::vector<GridLevel> &grids) const

@@ -16,8 +16,8 @@ namespace leopard::reaction_diffusion
   /**
    * A grid shared out over ranks: each owns some planes of the last direction (planes of constant z; in two dimensions
    * lines of constant y), in order, and knows one plane of each neighbour beside them. Coarser grids of a multigrid
-   * hierarchy are whole on every rank, but on GPUs those of more than `share_above` nodes, which are shared out as the
-   * finest one is: to the owners of the fine planes that the coarse ones are.
+   * hierarchy of more than `share_above` nodes are shared out as the finest one is, to the owners of the fine planes
+   * that the coarse ones are; smaller ones are whole on every rank.
    */
   class GridSlabs : public Ranks
   {
@@ -39,12 +39,11 @@ namespace leopard::reaction_diffusion
     /** The rank's nodes as a grid, without its neighbours'. */
     NodeGrid own_grid() const;
     /**
-     * Of the finest level of all ranks: the rank's planes and those of its neighbours, with the transfers to the next
-     * coarser one, which is whole.
+     * Of a level of all ranks: the rank's planes and those of its neighbours. Transfers to the next coarser level have
+     * the numbers of all its planes, and those of the rank's known planes of this one.
+     * @param planes where each rank's planes of this level begin, see shared_planes().
      */
-    GridLevel own_level(const GridLevel &finest) const;
-    /** Where each rank's nodes of the next coarser grid begin, those on its own planes, and their number. */
-    std::vector<int> coarse_offsets(const GridLevel &finest) const;
+    GridLevel own_level(const GridLevel &level, const std::vector<int> &planes) const;
     /**
      * Where each rank's planes of the first grids of a hierarchy begin, and their number: of the finest one, of those
      * that are shared, too, and of the first whole one.
@@ -61,8 +60,9 @@ namespace leopard::reaction_diffusion
     }
 
     /**
-     * On a smaller grid the exchanges of a cycle take longer than what of its work others can do. On GPUs. That is
-     * counted with 7 microseconds an exchange; by messages an exchange takes more, but gathering a grid does, too.
+     * On a smaller grid the exchanges of a cycle take longer than what of its work others can do. On GPUs that is
+     * counted with 7 microseconds an exchange; by messages an exchange takes more, but gathering a grid does, too. On
+     * host threads a node takes longer.
      */
     long share_above;
 

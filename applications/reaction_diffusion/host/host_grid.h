@@ -15,7 +15,8 @@ namespace leopard::reaction_diffusion
 {
   /**
    * A grid and coarser ones as the domain of a HostEngine. In a cycle one red-black sweep before and one after; on the
-   * coarsest grid GCR with the mean reaction as preconditioner.
+   * coarsest grid GCR with the mean reaction as preconditioner. On several ranks the first grids are shared out, see
+   * GridSlabs, and a cycle is that of one rank to the last bit: ranks wait for all values of others.
    */
   template <typename Kinetics>
   class HostGrid
@@ -33,12 +34,25 @@ namespace leopard::reaction_diffusion
       , slabs(slabs_)
       , grids(grids_)
     {
-      for (const GridLevel &grid : grids)
-        levels.push_back(std::make_unique<Level>(
-          grid, levels.empty(), options.stepping.linear_method != LinearMethod::sweeps, options.n_threads, levels.empty() ? slabs : nullptr));
+      const std::vector<std::vector<int>> planes = slabs != nullptr ? slabs->shared_planes(grids) : std::vector<std::vector<int>>();
+      n_shared                                   = planes.empty() ? 0 : std::max<std::size_t>(1, planes.size() - 1); // the last is whole
+      for (std::size_t l = 0; l < grids.size(); ++l)
+        levels.push_back(std::make_unique<Level>(grids[l],
+                                                 l == 0,
+                                                 options.stepping.linear_method != LinearMethod::sweeps,
+                                                 options.n_threads,
+                                                 l < n_shared ? slabs : nullptr,
+                                                 l < n_shared ? planes[l] : std::vector<int>()));
+      if (n_shared > 0 && n_shared < grids.size())
+        for (const int plane : planes[n_shared])
+          whole_offsets.push_back(plane * levels[n_shared]->lines_per_plane * grids[n_shared].n[0]);
     }
 
-    void connect() { levels[0]->connect(); }
+    void connect()
+    {
+      for (const auto &level : levels)
+        level->connect();
+    }
 
     std::string blocks() const { return std::to_string(levels[0]->lines_per_block) + " lines"; }
 
@@ -62,7 +76,7 @@ namespace leopard::reaction_diffusion
     /** Cycles go down to this grid. */
     void set_coarsest(std::size_t number)
     {
-      coarsest = slabs != nullptr ? std::max<std::size_t>(1, number) : number; // it is whole on every rank
+      coarsest = std::max(n_shared, number); // it is whole on every rank
       mean_reaction.allocate(*levels[coarsest]);
       coarse_solver.allocate(*levels[coarsest], max_coarse_iterations);
     }
@@ -96,14 +110,14 @@ namespace leopard::reaction_diffusion
       });
     }
 
-    /** result = R f, all fields, on the whole grid l. @param f on grid l - 1, with the neighbours' values. */
+    /** result = R f, all fields, on grid l. @param f on grid l - 1, with the neighbours' values. */
     void restrict_to(std::size_t l, const double *f, double *result)
     {
       const Level &fine = *levels[l - 1];
-      restrict_to<N>(l, false, result, [&](int c, const Line &line, int x) { return f[c * fine.n + line.begin + x]; });
+      restrict_to<N>(l, result, [&](int c, const Line &line, int x) { return f[c * fine.n + line.begin + x]; });
     }
 
-    /** On grid l - 1: d += P d of grid l. */
+    /** On grid l - 1: d += P d of grid l, with the neighbours' values. */
     void prolongate(std::size_t l)
     {
       const Level &coarse = *levels[l];
@@ -111,6 +125,7 @@ namespace leopard::reaction_diffusion
       const auto  &axis = fine.grid.axis, &coarse_axis = coarse.grid.axis;
       const int    n_coarse = coarse.grid.n[0];
       const long   n_x = n_coarse, plane = n_x * coarse.grid.n[1];
+      const int    first_y = coarse.grid.is_flat() ? coarse.first_known_plane : 0, first_z = coarse.first_known_plane - first_y;
       fine.for_lines([&](int line, int /*b*/) {
         const Line l(fine.grid, line);
         for (int c = 0; c < N; ++c)
@@ -121,7 +136,8 @@ namespace leopard::reaction_diffusion
                 const double w = (kz == 0 ? wz : 1. - wz) * (ky == 0 ? wy : 1. - wy);
                 if (w == 0.)
                   continue;
-                const int     z = coarse_axis[2].around(axis[2].coarse_node[l.z] + kz), y = coarse_axis[1].around(axis[1].coarse_node[l.y] + ky);
+                const int     z = coarse_axis[2].around(axis[2].coarse_node[l.z] + kz - first_z);
+                const int     y = coarse_axis[1].around(axis[1].coarse_node[l.y] + ky - first_y);
                 const double *p = coarse.d.data() + c * coarse.n + z * plane + y * n_x;
                 double       *q = fine.d.data() + c * fine.n + l.begin;
                 for (int x = 0; x < fine.grid.n[0]; ++x)
@@ -136,55 +152,53 @@ namespace leopard::reaction_diffusion
 
     const System                        system;
     std::vector<std::unique_ptr<Level>> levels;
+    std::size_t                         n_shared = 0; ///< levels that are shared out, the finest ones; one rank: none
     std::size_t                         coarsest = 0;
 
   private:
     /**
-     * block = R times the finer grid's blocks without diffusion's part, R averaging over the nodes around one; several
-     * ranks leave out their neighbours' nodes. The reaction's derivative is averaged and not taken at averaged values:
+     * block = R times the finer grid's blocks without diffusion's part, R averaging over the nodes around one. The
+     * reaction's derivative is averaged and not taken at averaged values:
      * where a pattern has edges as narrow as the coarse mesh size, it would be that of values which occur nowhere, and
      * could make a coarse block singular.
      */
     void restrict_reaction(std::size_t l, double implicit)
     {
-      const Level &fine = *levels[l - 1];
-      const Axis  &axis = fine.grid.axis[0];
-      restrict_to<N * N>(l, true, levels[l]->block.data(), [&](int e, const Line &line, int x) {
+      Level      &fine = *levels[l - 1];
+      const Axis &axis = fine.grid.axis[0];
+      fine.update_ghosts_of_blocks();
+      restrict_to<N * N>(l, levels[l]->block.data(), [&](int e, const Line &line, int x) {
         const double diagonal = implicit * (line.diagonal + axis.lower[x] + axis.upper[x]);
         return fine.block[e * fine.n + line.begin + x] - (e % (N + 1) == 0 ? diagonal * system.diffusion[e / (N + 1)] : 0.);
       });
     }
 
     /**
-     * result = R f on the whole grid l. @param f (e, line, x): entry e of n_entries at a node of the finer grid.
-     * @param of_own_lines a mean of the rank's own lines only.
+     * result = R f on grid l: on the rank's lines of it where it is shared out, else on all.
+     * @param f (e, line, x): entry e of n_entries at a node of the finer grid.
      */
     template <int n_entries, typename F>
-    void restrict_to(std::size_t l, bool of_own_lines, double *result, const F &f)
+    void restrict_to(std::size_t l, double *result, const F &f)
     {
       const Level &fine   = *levels[l - 1];
       Level       &coarse = *levels[l];
       const auto  &axis   = fine.grid.axis;
       const int    n_x = coarse.grid.n[0], n_fine = fine.grid.n[0];
-      const auto   around = [n_fine](int i) { return i < 0 ? i + n_fine : i < n_fine ? i : i - n_fine; };
+      const int    first_y = coarse.grid.is_flat() ? coarse.first_known_plane : 0, first_z = coarse.first_known_plane - first_y;
+      const bool   gathers = slabs != nullptr && l == n_shared; // each rank makes its own part
+      const auto   around  = [n_fine](int i) { return i < 0 ? i + n_fine : i < n_fine ? i : i - n_fine; };
       coarse.for_lines([&](int number, int /*piece*/) {
         const Line to(coarse.grid, number);
-        if (slabs != nullptr && l == 1 && (to.begin < fine.coarse_offsets[slabs->rank] || to.begin >= fine.coarse_offsets[slabs->rank + 1]))
+        if (gathers && (to.begin < whole_offsets[slabs->rank] || to.begin >= whole_offsets[slabs->rank + 1]))
           return;
+        const int  y = first_y + to.y, z = first_z + to.z; // on the coarse grid of all ranks
         const auto from = [&](int k) {
-          return axis[2].around(axis[2].fine_node[to.z] + k / 3 - 1) * fine.grid.n[1] + axis[1].around(axis[1].fine_node[to.y] + k % 3 - 1);
+          return axis[2].around(axis[2].fine_node[z] + k / 3 - 1) * fine.grid.n[1] + axis[1].around(axis[1].fine_node[y] + k % 3 - 1);
         };
-        const auto weight = [&](int k) {
-          const bool counts = !of_own_lines || (from(k) >= fine.first_line && from(k) < fine.first_line + fine.n_lines);
-          return counts ? axis[2].restriction[3 * to.z + k / 3] * axis[1].restriction[3 * to.y + k % 3] : 0.;
-        };
-        double total = 0.;
-        for (int k = 0; k < 9; ++k)
-          total += weight(k);
         for (int e = 0; e < n_entries; ++e)
           std::fill_n(result + e * coarse.n + to.begin, n_x, 0.);
         for (int k = 0; k < 9; ++k)
-          if (const double w = of_own_lines ? weight(k) / total : weight(k); w != 0.)
+          if (const double w = axis[2].restriction[3 * z + k / 3] * axis[1].restriction[3 * y + k % 3]; w != 0.)
             {
               const Line line(fine.grid, from(k));
               for (int x = 0; x < n_x; ++x)
@@ -202,12 +216,13 @@ namespace leopard::reaction_diffusion
                 }
             }
       });
-      for (int e = 0; e < n_entries && slabs != nullptr && l == 1; ++e)
-        slabs->transport->gather(result + e * coarse.n, fine.coarse_offsets);
+      for (int e = 0; e < n_entries && gathers; ++e)
+        slabs->transport->gather(result + e * coarse.n, whole_offsets);
     }
 
-    GridSlabs *const             slabs; ///< or null
-    const std::vector<GridLevel> grids; ///< whole
+    GridSlabs *const             slabs;         ///< or null
+    const std::vector<GridLevel> grids;         ///< whole
+    std::vector<int>             whole_offsets; ///< where the ranks' parts of the first whole grid begin, which is gathered
     MeanReaction<Kinetics>       mean_reaction;
     LevelGcr<Level>              coarse_solver;
   };

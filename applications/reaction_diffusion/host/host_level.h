@@ -76,16 +76,19 @@ namespace leopard::reaction_diffusion
   public:
     static constexpr int N = Kinetics::n_species;
 
-    /** @param slabs_ null: the level is whole on every rank. */
-    HostLevel(const GridLevel &grid_, bool finest, bool with_multigrid, int n_threads, GridSlabs *slabs_ = nullptr)
+    /**
+     * @param slabs_ null: the level is whole on every rank.
+     * @param planes where each rank's planes begin, and their number, if it is not.
+     */
+    HostLevel(
+      const GridLevel &grid_, bool finest, bool with_multigrid, int n_threads, GridSlabs *slabs_ = nullptr, const std::vector<int> &planes = {})
       : slabs(slabs_)
-      , grid(slabs_ != nullptr ? slabs_->own_level(grid_) : grid_)
+      , grid(slabs_ != nullptr ? slabs_->own_level(grid_, planes) : grid_)
       , n(grid.n_nodes())
       , lines_per_plane(grid.is_flat() ? 1 : grid.n[1])
+      , first_known_plane(slabs_ != nullptr ? planes[slabs_->rank] - slabs_->has_below() : 0)
       , first_line(slabs_ != nullptr && slabs_->has_below() ? lines_per_plane : 0)
-      , n_lines(slabs_ != nullptr ? slabs_->n_own() * lines_per_plane : grid.n[1] * grid.n[2])
-      , first_colour(slabs_ != nullptr && slabs_->has_below() ? 1 : 0)
-      , coarse_offsets(slabs_ != nullptr ? slabs_->coarse_offsets(grid_) : std::vector<int>())
+      , n_lines(slabs_ != nullptr ? (planes[slabs_->rank + 1] - planes[slabs_->rank]) * lines_per_plane : grid.n[1] * grid.n[2])
       , lines_per_block(std::max(1, std::min(4096 / grid.n[0], n_lines / 16)))
       , n_blocks((n_lines + lines_per_block - 1) / lines_per_block)
       , scheduler(n_blocks, n >= 8000 ? n : 1, n_threads)
@@ -194,7 +197,9 @@ namespace leopard::reaction_diffusion
     void connect()
     {
       if (slabs != nullptr)
-        ghosts = slabs->connect(lines_per_plane * grid.n[0], slabs->has_below(), N, grid.n[slabs->direction]);
+        ghosts = slabs->transport->connect(
+          slab_pattern({slabs->rank, slabs->n_ranks(), slabs->has_below(), n_lines / lines_per_plane, N, grid.n[slabs->direction]}),
+          lines_per_plane * grid.n[0]);
     }
 
     /** Fetches the neighbours' values of the nodes beside the slab, and waits for them. */
@@ -202,6 +207,13 @@ namespace leopard::reaction_diffusion
     {
       if (slabs != nullptr)
         ghosts->update(values);
+    }
+
+    /** The same of `block`. */
+    void update_ghosts_of_blocks()
+    {
+      for (int c = 0; c < N; ++c) // N of its N * N entries at a time
+        update_ghosts(block.data() + c * N * n);
     }
 
     /** Entries become their sums over all ranks. */
@@ -246,13 +258,13 @@ namespace leopard::reaction_diffusion
         }
     }
 
-    GridSlabs *const                  slabs;                                ///< or null
-    std::unique_ptr<Exchange>         ghosts;                               ///< or null
-    const GridLevel                   grid;                                 ///< own nodes and, beside them, the neighbours'
-    const long                        n;                                    ///< nodes of it
-    const int                         lines_per_plane, first_line, n_lines; ///< own lines
-    const int                         first_colour;   ///< of the first node of the grid: colours are those of the grid of all ranks
-    const std::vector<int>            coarse_offsets; ///< GridSlabs::coarse_offsets()
+    GridSlabs *const                  slabs;  ///< or null
+    std::unique_ptr<Exchange>         ghosts; ///< or null
+    const GridLevel                   grid;   ///< own nodes and, beside them, the neighbours'
+    const long                        n;      ///< nodes of it
+    const int                         lines_per_plane;
+    const int                         first_known_plane;   ///< of `grid`, as it is numbered on the grid of all ranks
+    const int                         first_line, n_lines; ///< own lines
     const int                         lines_per_block, n_blocks;
     HostScheduler                     scheduler; ///< of sweeps
     const std::shared_ptr<ThreadPool> pool;
@@ -293,8 +305,8 @@ namespace leopard::reaction_diffusion
       double       *values = d.data(), factor[N];
       for (int c = 0; c < N; ++c)
         factor[c] = implicit * system.diffusion[c];
-      const double omega = system.omega; // in a register
-      for (int x = (colour + first_colour + l.y + l.z) & 1; x < n_x; x += 2)
+      const double omega = system.omega;                                          // in a register
+      for (int x = (colour + first_known_plane + l.y + l.z) & 1; x < n_x; x += 2) // colours are those of the grid of all ranks
         {
           const long i = l.begin + x;
           double     b[N], m[N * N], value[N];

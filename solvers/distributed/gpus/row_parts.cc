@@ -149,10 +149,11 @@ namespace leopard
   } // namespace
 
   template <typename Number>
-  std::vector<RowPart> slab_parts(const Stencil<Number> &stencil, const std::vector<double> &shares)
+  std::vector<RowPart> slab_parts(const Stencil<Number> &stencil, const std::vector<double> &shares, int tile)
   {
     constexpr int             least   = 2; // a plane less would be a grid of fewer dimensions
     const int                 n_parts = static_cast<int>(shares.size()), planes = n_planes(stencil), plane = stencil.plane();
+    const int                 unit = static_cast<long>(tile) * n_parts <= planes ? tile : 1, fewest = unit * ((least + unit - 1) / unit);
     const std::vector<double> parts_of_all = normalized(shares);
     if (stencil.is_slab())
       throw InvalidInput("a slab is to be shared out to GPUs\n  expected: a whole grid");
@@ -164,8 +165,9 @@ namespace leopard
     for (int part = 0, first = 0; part < n_parts; ++part)
       {
         share += parts_of_all[part];
-        const int most        = planes - least * (n_parts - 1 - part);
-        const int end         = part == n_parts - 1 ? planes : std::clamp(static_cast<int>(std::lround(share * planes)), first + least, most);
+        const int most        = (planes - fewest * (n_parts - 1 - part)) / unit * unit;
+        const int wanted      = unit * static_cast<int>(std::lround(share * planes / unit));
+        const int end         = part == n_parts - 1 ? planes : std::clamp(wanted, first + fewest, most);
         result[part].begin    = first * plane;
         result[part].end      = end * plane;
         result[part].n_before = part > 0 ? plane : 0;
@@ -198,7 +200,7 @@ namespace leopard
   template std::vector<int>     part_offsets(const CrsMatrix<Number> &A, const Blocks &blocks, const std::vector<double> &shares); \
   template std::vector<RowPart> row_parts(const CrsMatrix<Number> &A, const std::vector<int> &offsets, OtherRows others);          \
   template CrsMatrix<Number>    rows_of(const CrsMatrix<Number> &A, const RowPart &part);                                          \
-  template std::vector<RowPart> slab_parts(const Stencil<Number> &stencil, const std::vector<double> &shares);                     \
+  template std::vector<RowPart> slab_parts(const Stencil<Number> &stencil, const std::vector<double> &shares, int tile);           \
   template Stencil<Number>      slab_of(const Stencil<Number> &stencil, const RowPart &part);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE

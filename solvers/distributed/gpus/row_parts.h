@@ -56,11 +56,12 @@ namespace leopard
 
   /**
    * The parts of a grid: slabs of at least two planes, whose ghosts are the planes below and above (see Stencil).
+   * @param tile planes of a tile: where there is one for each part, parts begin where tiles do.
    * @throws InvalidInput for slabs of slabs, more parts than there are planes for, or a share that is not a positive
    * number.
    */
   template <typename Number>
-  std::vector<RowPart> slab_parts(const Stencil<Number> &stencil, const std::vector<double> &shares);
+  std::vector<RowPart> slab_parts(const Stencil<Number> &stencil, const std::vector<double> &shares, int tile = 1);
 
   /** The slab of a part. */
   template <typename Number>

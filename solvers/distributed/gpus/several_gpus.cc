@@ -33,10 +33,6 @@ namespace leopard
     require(options.overlap == Overlap::none, "overlap", "given", "none: blocks overlap on one GPU only");
     require(!options.last_block_first, "last_block_first", "true", "false: parts are in the order of the rows");
     require(options.corrections == Corrections::none, "corrections", "given", "none: they run on one GPU only");
-    require(!options.has_asynchronous_inner_iteration(),
-            "two_stage",
-            to_string(options.two_stage),
-            "synchronous or block: the other classes run on one GPU only");
     require(!waits || exchange == GpuExchange::halo, "waits", "true for the exchange " + to_string(exchange), "false, or the exchange halo");
     require(waits || options.schedule == Schedule::chaotic, "schedule", "synchronous", "chaotic, or GPUs that wait for one another");
     require(

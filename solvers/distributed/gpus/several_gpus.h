@@ -57,8 +57,9 @@ namespace leopard
   std::unique_ptr<Relaxation<Number>> make_several_gpus(const CrsMatrix<Number> &A, const BlockAsyncOptions &options, const SeveralGpusOptions &gpus);
 
   /**
-   * The same for an operator that is not stored: the parts are slabs of the grid, whose tiles begin anew in each, the
-   * exchange is halo. In the persistent form, where all tiles of a slab are on its GPU at once, tiles at its ends write
+   * The same for an operator that is not stored: the parts are slabs of the grid, cut where tiles begin if there is a
+   * tile for each, else anywhere, and tiles begin anew in each; the exchange is halo. With waits and the synchronous
+   * schedule values are those of one GPU if slabs are cut where tiles begin, else Jacobi's to rounding. In the persistent form, where all tiles of a slab are on its GPU at once, tiles at its ends write
    * their outermost plane into the memory of the GPU beside. Its stencil can change, its values not.
    */
   template <typename Number>

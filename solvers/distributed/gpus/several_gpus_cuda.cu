@@ -89,7 +89,7 @@ namespace leopard
         BlockAsyncOptions own_options = options;
         if (gpus.waits)
           own_options.execution = Execution::launch;
-        rows = slab_parts(stencil, shares());
+        rows = slab_parts(stencil, shares(), tile_planes(stencil.n_z == 1, !stencil.is_star()));
         make_parts([&](const RowPart &own) { return make_stencil_cuda_engine(slab_of(stencil, own), own_options); });
       }
 
