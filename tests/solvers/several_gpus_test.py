@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+#SPDX - License - Identifier : Apache - 2.0
 """leopard-solve --gpus from outside: what it says to have solved is solved, on as many GPUs as there are, up to two."""
 import random
 import unittest

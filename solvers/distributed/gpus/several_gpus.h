@@ -59,8 +59,9 @@ namespace leopard
   /**
    * The same for an operator that is not stored: the parts are slabs of the grid, cut where tiles begin if there is a
    * tile for each, else anywhere, and tiles begin anew in each; the exchange is halo. With waits and the synchronous
-   * schedule values are those of one GPU if slabs are cut where tiles begin, else Jacobi's to rounding. In the persistent form, where all tiles of a slab are on its GPU at once, tiles at its ends write
-   * their outermost plane into the memory of the GPU beside. Its stencil can change, its values not.
+   * schedule values are those of one GPU to the last bit if slabs are cut where tiles begin, or with one local
+   * iteration to rounding. In the persistent form, where all tiles of a slab are on its GPU at once, tiles at its ends
+   * write their outermost plane into the memory of the GPU beside. Its stencil can change, its values not.
    */
   template <typename Number>
   std::unique_ptr<Relaxation<Number>>
