@@ -464,7 +464,7 @@ int main(int argc, char **argv)
   app.add_option("--test-every", settings.test_every, "global iterations between two tests of the residual")->check(CLI::PositiveNumber);
   app.add_option("--tolerance", settings.tolerance, "of the residual, relative to b")->check(CLI::Range(1e-12, 0.5));
   app.add_option("--backend", settings.backend, "host: a thread a rank; cuda: a GPU a rank")->check(CLI::IsMember({"host", "cuda"}));
-  app.add_flag("--staged", settings.staged, "cuda: messages by way of the host in any case");
+  app.add_flag("--staged", settings.staged, "cuda: messages by way of the host also where ranks wait (without waiting they are)");
   app.add_option("--csv", settings.csv, "file for the table, which scripts/plot_study draws");
   app.add_option("--runs", settings.runs, "solves of each kind, in turns")->check(CLI::PositiveNumber);
   return run_on_ranks("waiting_ranks", app, argc, argv, [&] {

@@ -55,11 +55,12 @@ namespace leopard
               if (done > 0)
                 exchange.update_ghosts(x, space);
               if (!stands_still)
-                relaxation.iterate(x, b, 1);
-              if (space == MemorySpace::device)
-                device::wait(); // what is only asked for is not done
-              if (!stands_still)
-                ++done;
+                {
+                  relaxation.iterate(x, b, 1);
+                  if (space == MemorySpace::device)
+                    device::wait(); // what is only asked for is not done
+                  ++done;
+                }
             }
           catch (const std::exception &exception)
             {

@@ -8,7 +8,6 @@
 #include <solvers/device/device_vector.h>
 #include <solvers/distributed/mpi/distributed_rows.h>
 #include <solvers/distributed/mpi/ghost_exchange.h>
-#include <solvers/exchange/peer_transport.h>
 #include <solvers/relaxation/with_ghosts.h>
 
 #include <chrono>
@@ -62,13 +61,12 @@ namespace leopard
     /** The rank's rows of whole_matrix(): whole blocks, more of them the higher the rank. */
     struct Part
     {
-      /** @param transport see GhostExchange. */
-      explicit Part(const std::shared_ptr<DeviceTransport> &transport = nullptr)
+      Part()
         : A(whole_matrix())
         , own(own_range(n_own(A.n_rows / block_size), MPI_COMM_WORLD))
         , rows(own_rows(A, own))
         , ghosts(rows.ghosts(own))
-        , exchange(own, ghosts, MPI_COMM_WORLD, {}, false, transport)
+        , exchange(own, ghosts, MPI_COMM_WORLD)
         , local(rows.number(own, ghosts))
         , x(local.n_columns, 0.)
       {
@@ -186,37 +184,19 @@ namespace leopard
       EXPECT_EQ(found[i], wanted[i]) << "row " << i << ", difference " << found[i] - wanted[i] << ", the rank's rows begin with " << part.own.first();
   }
 
-  struct FreeForm
-  {
-    Backend backend;
-    bool    by_memory; ///< kernels write into the other GPU's memory, even where ranks share a GPU; else as make_transport() takes it
-  };
-
   /** Ranks that do not wait, on host threads and with a GPU each, or one together. */
-  class FreeRanks : public testing::TestWithParam<FreeForm>
+  class FreeRanks : public testing::TestWithParam<Backend>
   {
   protected:
     void SetUp() override
     {
       if (is_on_device() && device::n_devices() == 0)
         GTEST_SKIP() << "no GPU here";
-      if (!GetParam().by_memory)
-        return;
-      std::string why_not;
-      auto        made = make_peer_transport(my_rank(), n_ranks(), 1, all_gather_in(MPI_COMM_WORLD), why_not);
-      if (made == nullptr)
-        GTEST_SKIP() << why_not;
-      transport = std::make_shared<DeviceTransport>(std::move(made));
     }
 
-    static bool is_on_device() { return GetParam().backend == Backend::cuda; }
+    static bool is_on_device() { return GetParam() == Backend::cuda; }
 
-    static BlockAsync<double> relaxation_of(const Part &part)
-    {
-      return BlockAsync<double>(part.local, options_with(Schedule::chaotic, GetParam().backend));
-    }
-
-    std::shared_ptr<DeviceTransport> transport; ///< or null
+    static BlockAsync<double> relaxation_of(const Part &part) { return BlockAsync<double>(part.local, options_with(Schedule::chaotic, GetParam())); }
 
     /** From part.x, which gets the solution, in the memory of the backend. */
     static SolveResult solve(BlockAsync<double> &relaxation, Part &part, const StoppingCriteria &criteria, FreeExchange<double> &exchange)
@@ -231,16 +211,15 @@ namespace leopard
       return result;
     }
   };
-  INSTANTIATE_TEST_SUITE_P(Backends,
-                           FreeRanks,
-                           testing::Values(FreeForm{Backend::host, false}, FreeForm{Backend::cuda, false}, FreeForm{Backend::cuda, true}),
-                           [](const auto &info) { return to_string(info.param.backend) + (info.param.by_memory ? "_memory" : ""); });
+  INSTANTIATE_TEST_SUITE_P(Backends, FreeRanks, testing::Values(Backend::host, Backend::cuda), [](const auto &info) {
+    return to_string(info.param);
+  });
 
   TEST_P(FreeRanks, EndTogetherWithTheTrueResidual)
   {
     for (const bool late : {false, true})
       {
-        Part                                        part(transport);
+        Part                                        part;
         BlockAsync<double>                          relaxation = relaxation_of(part);
         const std::unique_ptr<FreeExchange<double>> exchange =
           late ? std::make_unique<Disturbed>(part.exchange, Disturbance::late) : part.exchange.free();
@@ -266,7 +245,7 @@ namespace leopard
 
   TEST_P(FreeRanks, EndWithTheLimitOfTheSlowest)
   {
-    Part               part(transport);
+    Part               part;
     BlockAsync<double> relaxation = relaxation_of(part);
     Disturbed          exchange(part.exchange, Disturbance::late);
     StoppingCriteria   criteria = to(0.);
@@ -291,7 +270,7 @@ namespace leopard
   {
     if (n_ranks() == 1)
       return; // no exchange
-    Part               part(transport);
+    Part               part;
     BlockAsync<double> relaxation = relaxation_of(part);
     Disturbed          exchange(part.exchange, Disturbance::makes_nan);
     const SolveResult  result = solve(relaxation, part, to(1e-6), exchange);
@@ -305,7 +284,7 @@ namespace leopard
     if (n_ranks() == 1)
       return; // no exchange
     alarm(is_on_device() ? 60 : 20);
-    Part               part(transport);
+    Part               part;
     BlockAsync<double> relaxation = relaxation_of(part);
     const auto         usual      = part.exchange.free();
     Disturbed          exchange(part.exchange, Disturbance::throws);

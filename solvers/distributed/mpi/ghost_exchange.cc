@@ -5,7 +5,6 @@
 #include "some_to_some.h"
 
 #include <map>
-#include <utility>
 
 namespace leopard
 {
@@ -40,13 +39,6 @@ namespace leopard
   {
   }
 
-  DeviceTransport::DeviceTransport(std::unique_ptr<Transport> transport_)
-    : comm(MPI_COMM_NULL)
-    , staged(false)
-    , transport(std::move(transport_))
-  {
-  }
-
   Transport &DeviceTransport::get()
   {
     if (transport == nullptr)
@@ -55,18 +47,13 @@ namespace leopard
   }
 
   template <typename Number>
-  GhostExchange<Number>::GhostExchange(const OwnRange                  &own,
-                                       const std::vector<int>          &ghosts,
-                                       MPI_Comm                         comm_,
-                                       const std::vector<int>          &old_row,
-                                       bool                             staged,
-                                       std::shared_ptr<DeviceTransport> device_transport)
+  GhostExchange<Number>::GhostExchange(
+    const OwnRange &own, const std::vector<int> &ghosts, MPI_Comm comm_, const std::vector<int> &old_row, bool staged)
     : comm(comm_)
     , pattern(ghost_pattern(own, ghosts, comm).in_order(old_row))
     , own_comm(duplicate(comm))
     , exchange(connect(pattern, own_comm))
-    , on_device(device_transport != nullptr ? std::move(device_transport) : std::make_shared<DeviceTransport>(comm, staged))
-    , direct(std::make_shared<Direct>())
+    , on_device(std::make_shared<DeviceTransport>(comm, staged))
   {
     const int n_ghosts = static_cast<int>(pattern.received.size());
     int       most     = 0;
@@ -83,7 +70,6 @@ namespace leopard
     , own_comm(other.own_comm)
     , exchange(connect(pattern, own_comm))
     , on_device(other.on_device)
-    , direct(std::make_shared<Direct>())
   {
   }
 
@@ -113,9 +99,9 @@ namespace leopard
   template <typename Number>
   Exchange *GhostExchange<Number>::between_gpus() const
   {
-    if (direct->exchange == nullptr && on_device->get().is_queued())
-      direct->exchange = on_device->get().connect(pattern, 1);
-    return direct->exchange.get();
+    if (direct == nullptr && on_device->get().is_queued())
+      direct = on_device->get().connect(pattern, 1);
+    return direct.get();
   }
 
   template <typename Number>
@@ -140,45 +126,29 @@ namespace leopard
   class GhostExchange<Number>::Loose : public FreeExchange<Number>
   {
   public:
-    /** @param direct_ null, or where kernels may write instead. */
-    Loose(const GhostExchange &ghosts, std::shared_ptr<Direct> direct_)
+    explicit Loose(const GhostExchange &ghosts)
       : exchange(connect(ghosts.pattern, duplicate(ghosts.comm)))
-      , direct(std::move(direct_))
     {
     }
-    void begin() override
-    {
-      exchange->begin();
-      ++n_begun;
-    }
-    /** GhostExchange::update_ghosts(), which is between begin() and this, has made what is direct. */
-    void update_ghosts(Number *x, MemorySpace space) override
-    {
-      if (space == MemorySpace::host || direct == nullptr || direct->exchange == nullptr)
-        return exchange->update_loosely(x, space);
-      for (; n_begun > 0; --n_begun)
-        direct->exchange->begin();
-      direct->exchange->update_loosely(x);
-    }
+    void        begin() override { exchange->begin(); }
+    void        update_ghosts(Number *x, MemorySpace space) override { exchange->update_loosely(x, space); }
     bool        all_are_done() override { return exchange->all_are_done(); }
     std::string first_error(const std::string &text) const override { return exchange->first_error(text); }
 
   private:
     const std::unique_ptr<MpiExchange> exchange;
-    const std::shared_ptr<Direct>      direct;
-    int                                n_begun = 0; ///< visits that `direct` has not begun
   };
 
   template <typename Number>
   std::unique_ptr<LooseExchange<Number>> GhostExchange<Number>::loose() const
   {
-    return std::make_unique<Loose>(*this, nullptr);
+    return std::make_unique<Loose>(*this);
   }
 
   template <typename Number>
   std::unique_ptr<FreeExchange<Number>> GhostExchange<Number>::free() const
   {
-    return std::make_unique<Loose>(*this, direct);
+    return std::make_unique<Loose>(*this);
   }
 
   template <typename Number>

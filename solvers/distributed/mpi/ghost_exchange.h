@@ -26,8 +26,6 @@ namespace leopard
   public:
     /** @param comm must outlive it. @param staged by messages in any case. */
     DeviceTransport(MPI_Comm comm, bool staged);
-    /** One that is made already. */
-    explicit DeviceTransport(std::unique_ptr<Transport> transport);
     /** Collective. @throws DeviceError on all ranks. */
     Transport &get();
     /** Null: not yet made. */
@@ -54,15 +52,9 @@ namespace leopard
     /**
      * Collective. @param own the rank's entries; @param ghosts what it reads of other ranks, see ghost_pattern();
      * @param old_row if not empty, the order of the own entries in vectors: entry i is the old_row[i]-th own one (see
-     * Partition). @param staged device vectors by messages in any case. @param device_transport null, or how device
-     * vectors travel instead.
+     * Partition). @param staged device vectors by messages in any case.
      */
-    GhostExchange(const OwnRange                  &own,
-                  const std::vector<int>          &ghosts,
-                  MPI_Comm                         comm,
-                  const std::vector<int>          &old_row          = {},
-                  bool                             staged           = false,
-                  std::shared_ptr<DeviceTransport> device_transport = nullptr);
+    GhostExchange(const OwnRange &own, const std::vector<int> &ghosts, MPI_Comm comm, const std::vector<int> &old_row = {}, bool staged = false);
 
     /** The first one of a device vector makes what it needs. @throws DeviceError on all ranks. */
     void        update_ghosts(Number *x, MemorySpace space) const override;
@@ -70,10 +62,7 @@ namespace leopard
     std::string description(MemorySpace space) const override;
     /** An MpiExchange of its own communicator, for device vectors, too, which may outlive this object. */
     std::unique_ptr<LooseExchange<Number>> loose() const override;
-    /**
-     * The same for ranks that go on until all are done. But device vectors take the way of update_ghosts(), with which
-     * each visit begins: where kernels write into the memory of the other GPUs they do so here, too, without waiting.
-     */
+    /** The same for ranks that go on until all are done. */
     std::unique_ptr<FreeExchange<Number>> free() const;
     double                                sum(double value) const override;
     double                                max(double value) const override;
@@ -87,11 +76,6 @@ namespace leopard
     template <typename>
     friend class GhostExchange;
     class Loose;
-    /** Between the GPUs' memories, from its first use on. */
-    struct Direct
-    {
-      std::unique_ptr<Exchange> exchange;
-    };
 
     /** The same for own entries in a new order: entry i is the old_row[i]-th of other's. */
     template <typename Other>
@@ -106,6 +90,6 @@ namespace leopard
     std::shared_ptr<const MPI_Comm>        own_comm; ///< of the exchange, and of the same in other orders
     const std::unique_ptr<MpiExchange>     exchange;
     const std::shared_ptr<DeviceTransport> on_device; ///< likewise of all orders
-    const std::shared_ptr<Direct>          direct;    ///< of on_device
+    mutable std::unique_ptr<Exchange>      direct;    ///< of on_device, from its first use on
   };
 } // namespace leopard
