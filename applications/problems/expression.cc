@@ -4,6 +4,7 @@
 #include "coefficient.h"
 
 #include <applications/symbolic/function_names.h>
+#include <applications/symbolic/misreading.h>
 #include <applications/symbolic/nesting.h>
 #include <solvers/base/errors.h>
 
@@ -50,9 +51,10 @@ namespace leopard
   {
     if (is_zero())
       return;
-    if (pictures_ != nullptr && pictures_->are_named_in(text))
+    const bool has_pictures = pictures_ != nullptr && pictures_->are_named_in(text);
+    if (has_pictures || std::regex_search(text, std::regex("!(?!=)"))) // muParser has no sign for "not"
       {
-        pictures = pictures_;
+        pictures = has_pictures ? pictures_ : nullptr;
         tape     = std::make_shared<const reaction_diffusion::ExpressionTape>(compile({entry, text}, names_of_places(pictures.get()), constants));
         return;
       }
@@ -65,13 +67,21 @@ namespace leopard
       }
     const auto fail = [&](const std::string &reason) {
       throw Error("the expression '" + shortened(text) + "' of the entry '" + entry + "' cannot be evaluated" + reason +
-                  "\n  expected: an expression in x, y, z, t" + names + "; pi, + - * / ^, < <= > >= == != && ||, A ? B : C, and the functions " +
+                  "\n  expected: an expression in x, y, z, t" + names + "; pi, + - * / ^, < <= > >= == != && || !, A ? B : C, and the functions " +
                   symbolic::functions_of_muparser());
     };
     if (const std::string reason = why_too_deep(text); !reason.empty())
       fail(": " + reason);
     if (std::regex_search(text, std::regex("\\brand(_seed)?\\s*\\(")))
       fail(": rand() is another number in each call and in each run; 'Turing/Perturbation' and 'Noise' have random numbers of a seed");
+    try
+      {
+        symbolic::refuse_misreadings(text); // muParser takes the last of several results, and assigns
+      }
+    catch (const symbolic::Misread &misread)
+      {
+        fail(", at position " + std::to_string(misread.position + 1) + ", '" + shortened(text.substr(misread.position)) + "': " + misread.reason);
+      }
     parser = std::make_shared<dealii::FunctionParser<3>>(1);
     // muParser complains at the first evaluation only, and not by name
     try

@@ -14,13 +14,13 @@ namespace leopard
     int depth = 0, n_signs = 0, deepest = 0; // signs one after the other are nested, too
     for (const char c : expression)
       {
-        depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+        depth += c == '(' || c == '?' ? 1 : c == ')' ? -1 : 0; // a ? holds what comes after its :, too
         n_signs = std::string("+-^!").find(c) != std::string::npos ? n_signs + 1 : c == ' ' || c == '\t' ? n_signs : 0;
         deepest = std::max(deepest, depth + n_signs);
       }
-    return deepest > most_levels
-             ? "parentheses and signs are nested " + std::to_string(deepest) + " deep, and " + std::to_string(most_levels) + " levels are possible"
-             : "";
+    return deepest > most_levels ? "parentheses, signs and conditions are nested " + std::to_string(deepest) + " deep, and " +
+                                     std::to_string(most_levels) + " levels are possible"
+                                 : "";
   }
 
   std::string shortened(const std::string &expression)

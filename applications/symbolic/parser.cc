@@ -40,7 +40,7 @@ namespace leopard::symbolic
 
     Function repeated(ex (*f)(const ex &, const ex &))
     {
-      return {2, true, [f](const std::vector<ex> &xs) {
+      return {1, true, [f](const std::vector<ex> &xs) {
                 ex result = xs[0];
                 for (std::size_t i = 1; i < xs.size(); ++i)
                   result = f(result, xs[i]);
@@ -111,10 +111,11 @@ namespace leopard::symbolic
 
       ex parse()
       {
+        refuse_misreadings(text);
         skip_blanks();
         if (at == text.size())
           fail(0, "it is empty");
-        const ex result = disjunction();
+        const ex result = conditional();
         if (at < text.size())
           fail(at, sign_is_known() ? "an operator or the end is expected" : "an expression has no such sign");
         return result;
@@ -133,7 +134,7 @@ namespace leopard::symbolic
 
       bool sign_is_known() const
       {
-        return starts_name(text[at]) || is_digit(text[at]) || std::string("+-*/^(),.<>!").find(text[at]) != std::string::npos;
+        return starts_name(text[at]) || is_digit(text[at]) || std::string("+-*/^(),.<>!?:").find(text[at]) != std::string::npos;
       }
 
       /** Whether the sign comes next, which is then passed over. A longer sign that begins with it is another one. */
@@ -165,6 +166,24 @@ namespace leopard::symbolic
       }
 
       static ex truth(const ex &e) { return 1 - equal(e, 0); }
+
+      /** A ? B : C, of which C may be another one. */
+      ex conditional()
+      {
+        std::vector<std::pair<ex, ex>> cases; // conditions and what is so where they are the first that hold
+        ex                             otherwise = disjunction();
+        while (accept("?"))
+          {
+            const ex yes = conditional();
+            if (!accept(":"))
+              fail(at, "':' is expected, as in A ? B : C");
+            cases.emplace_back(otherwise, yes);
+            otherwise = disjunction();
+          }
+        for (auto part = cases.rbegin(); part != cases.rend(); ++part)
+          otherwise = choose(part->first, part->second, otherwise);
+        return otherwise;
+      }
 
       ex disjunction()
       {
@@ -237,12 +256,7 @@ namespace leopard::symbolic
           return equal(signed_factor(), 0);
         const ex base = primary();
         if (const std::size_t position = at; accept("^"))
-          {
-            const ex result = power(base, exponent(), position);
-            if (at < text.size() && text[at] == '^')
-              fail(at, "a power of a power needs parentheses");
-            return result;
-          }
+          return power(base, exponent(), position);
         return base;
       }
 
@@ -284,7 +298,7 @@ namespace leopard::symbolic
           fail(at, "the end is unexpected");
         if (accept("("))
           {
-            const ex result = disjunction();
+            const ex result = conditional();
             close();
             return result;
           }
@@ -360,7 +374,7 @@ namespace leopard::symbolic
         std::vector<ex> arguments;
         if (at == text.size() || text[at] != ')')
           do
-            arguments.push_back(disjunction());
+            arguments.push_back(conditional());
           while (accept(","));
         close();
         const Function &function = found->second;

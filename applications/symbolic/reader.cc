@@ -39,7 +39,7 @@ namespace leopard::symbolic
         expected += (name == constants.front().first ? " with the constants " : ", ") + name;
       }
     meanings["pi"] = GiNaC::Pi;
-    expected += "; pi, + - * / ^, < <= > >= == != && || !, and the functions " + known_functions();
+    expected += "; pi, + - * / ^, < <= > >= == != && || !, A ? B : C, and the functions " + known_functions();
   }
 
   GiNaC::ex Names::read(const NamedExpression &expression) const

@@ -87,6 +87,35 @@ class Functions(Program):
                 self.assertEqual(message.strip().rsplit(" functions ", 1)[1].split(", "), sorted(known))
 
 
+class TwoLanguages(Program):
+    """What muParser reads, and what is differentiated: they once took different things."""
+    ENTRIES = ("Source u", "Initial value u", "gamma")
+    FLUX = "Boundary fluxes u"
+
+    def of_all(self, expression):
+        return [(TINY, ["Turing/Start from steady state=false", f"Turing/{entry}={expression}"]) for entry in self.ENTRIES] + [(TINY, [f"Turing/{self.FLUX}=0: {expression}"])]
+
+    def test_the_same_is_refused(self):
+        for expression, says in (("1,5", "',5': numbers have a decimal point, '1.5', and a comma stands between arguments of functions only"),
+                                 ("2 + (x, y)", "a comma stands between arguments of functions only, and numbers have a decimal point, as in 1.5"),
+                                 ("if(x=0.5,7,3)", "at position 5, '=0.5,7,3)': nothing can be assigned here: did you mean '==', which compares, 'x == 0.5'?"),
+                                 ("t=1", "'t == 1'?"), ("x =< 1", "there is no such sign: did you mean '<='?"),
+                                 ("2^3^2", "a power of a power needs parentheses"), ("1 < x < 2", "a comparison of a comparison needs parentheses, or && between two")):
+            messages = self.invalid([(file, settings, [says, f"'{expression}'", "expected: "]) for file, settings in self.of_all(expression)])
+            for entry, message in zip((*self.ENTRIES, self.FLUX), messages):
+                self.assertIn(f"'Turing/{entry}", message)
+                self.assertRegex(message, r"\.prm:\d+: ")
+
+    def test_the_same_is_taken(self):
+        self.valid([case for expression in ("max(1, 5)", "1 + (x <= 1) + (x >= 1) + (x == 1) + (x != 1)", "x < 1 ? 2 : x < 2 ? 3 : 4", "1 + !(x > 1)", "1 + max(x)", "2^(3^2)")
+                    for case in self.of_all(expression)])
+
+    def test_and_means_the_same(self):
+        self.leopard(self.write("same.prm", "set Problem = laplace\nsubsection Laplace\n set Source = 0\n set Exact solution = 2 + (x > 2 ? 1 : 2) + 4*!x + max(3)\n"
+                                " set Boundary values = *: 7 + 0*x\nend\n" + DIRECT), "Mesh/Lower corner=1", "Mesh/Upper corner=2")
+        self.assertLess(float(self.convergence("same")[-1]["nodal_maximum_error"]), 1e-9)
+
+
 class ReactionsWithChoices(Program):
     def last_range(self, name):
         """Smallest and largest u at the end, and what was said of the time loop."""

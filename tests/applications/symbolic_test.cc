@@ -2,6 +2,7 @@
 #include <applications/problems/turing/kinetics.h>
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 #include <applications/symbolic/differentiate.h>
+#include <applications/symbolic/misreading.h>
 #include <applications/symbolic/separate.h>
 #include <solvers/base/errors.h>
 
@@ -187,7 +188,7 @@ namespace leopard
       expect_error("u v", {"at position 3", "'v'"});
       expect_error("2*u +* v", {"at position 6"});
       expect_error("u + v)", {"at position 6"});
-      expect_error("u = v", {"at position 3", "no such sign"});
+      expect_error("u = v", {"at position 3", "did you mean '==', which compares, 'u == v'?"});
       expect_error("u & v", {"at position 3"});
       expect_error("", {"empty"});
       expect_error("   ", {"empty"});
@@ -273,6 +274,63 @@ namespace leopard
       EXPECT_THROW(reaction_diffusion::with_two_species(choice, [](const auto & /*functor*/) {}), Error); // once: Schnakenberg
     }
 
+    /** A parser that takes them may take them for something else, as muParser does. */
+    TEST(Symbolic, MisreadingsAreRefused)
+    {
+      const auto reason = [](const std::string &text) {
+        try
+          {
+            symbolic::refuse_misreadings(text);
+            return std::string();
+          }
+        catch (const symbolic::Misread &misread)
+          {
+            return std::to_string(misread.position) + ": " + misread.reason;
+          }
+      };
+      for (const char *text : {"max(1,5)",
+                               "if(u<1, 2, min(3,4,5))",
+                               "(max)(1)",
+                               "u<=1 && v>=2 || u==3 && v!=4",
+                               "2^3*4^5 + u^-2",
+                               "-u^2-v^2",
+                               "(2^3)^4",
+                               "2^(3^4)",
+                               "(1<2)<3",
+                               "u<1 ? v<2 : v<3",
+                               "1e-3^2 - 1e+3^2",
+                               "atan2(u^2, v^2)",
+                               "if(u<1, v<2, v>3)",
+                               "))",
+                               "((",
+                               "",
+                               "=="})
+        EXPECT_EQ(reason(text), "") << text;
+      EXPECT_NE(reason("1,5").find("1: numbers have a decimal point, '1.5'"), std::string::npos) << reason("1,5");
+      EXPECT_NE(reason("sin(1)*(0,5 + u)").find("9: numbers have a decimal point, '0.5'"), std::string::npos);
+      EXPECT_NE(reason("u, v").find("1: a comma stands between arguments of functions only"), std::string::npos);
+      EXPECT_NE(reason("if(x=0.5,7,3)").find("4: nothing can be assigned here: did you mean '==', which compares, 'x == 0.5'?"), std::string::npos);
+      EXPECT_NE(reason("u => 1").find("2: there is no such sign: did you mean '>='?"), std::string::npos);
+      for (const char *text : {"u=1", "(u=1)", "u===1", "2^3^2", "2^-3^2", "u^v(2)^2", "1<2<3", "1 == 2 == 3", "if(1<2<3,4,5)"})
+        EXPECT_NE(reason(text), "") << text;
+    }
+
+    TEST(Symbolic, ConditionsWithAQuestionMark)
+    {
+      const double u = 0.7, v = 1.3;
+      EXPECT_DOUBLE_EQ(value_of("u < v ? 2 : 3", u, v), 2.);
+      EXPECT_DOUBLE_EQ(value_of("1 + (u > v ? 2 : 3)", u, v), 4.);
+      EXPECT_DOUBLE_EQ(value_of("u > v ? 1 : u > 1 ? 2 : u > 0 ? 3 : 4", u, v), 3.);
+      EXPECT_DOUBLE_EQ(value_of("u < v ? u > 1 ? 2 : 3 : 4", u, v), 3.);
+      EXPECT_DOUBLE_EQ(value_of("max(u < v ? 5 : 6, 1) + min(u)", u, v), 5. + u);
+      expect_error("u < v ? 2", {"at position 9", "':' is expected, as in A ? B : C"});
+      expect_error("u ? 2 : ", {"the end is unexpected"});
+      std::string many = "1";
+      for (int i = 0; i < 4000; ++i)
+        many = "u?2:" + many;
+      expect_error(many, {"levels are possible"});
+    }
+
     TEST(Symbolic, ChoicesAndComparisons)
     {
       const double u = 0.7, v = 1.3;
@@ -285,7 +343,7 @@ namespace leopard
       EXPECT_DOUBLE_EQ(value_of("if(2 < 3, a, u)", u, v), 0.3);
       EXPECT_DOUBLE_EQ(value_of("sign(u - v) + abs(-2) + ln(v) - log(v) + log10(100)", u, v), 3.);
       expect_error("if(u, v)", {"at position 1", "'if' has 2 arguments and takes 3"});
-      expect_error("min(u)", {"'min' has 1 arguments and takes 2 or more"});
+      expect_error("min()", {"'min' has 0 arguments and takes 1 or more"});
       expect_error("9^(9^9)", {"at position"}); // once: memory without end
       expect_error("2^2000*u", {"beyond the range of double precision"});
 
