@@ -2,7 +2,9 @@
 #include "transport_terms.h"
 
 #include "discretization.h"
+#include "streamline_diffusion.h"
 
+#include <applications/problems/diffusion_matrix.h>
 #include <applications/problems/field_transport.h>
 
 #include <deal.II/base/mpi.h>
@@ -26,15 +28,6 @@ namespace leopard
 
     template <int spacedim>
     using Direction = std::array<double, spacedim>;
-
-    template <int spacedim>
-    double product(const double *a, const double *b)
-    {
-      double sum = 0.;
-      for (int e = 0; e < spacedim; ++e)
-        sum += a[e] * b[e];
-      return sum;
-    }
 
     /** The cells of this rank, ready for sums over quadrature points. */
     template <int spacedim>
@@ -109,26 +102,6 @@ namespace leopard
       }
     };
 
-    /** A over v v^T at a quadrature point, see TransportTerms. @param gradients of the shape functions there. */
-    template <int spacedim>
-    double diffusion_along(const double *v, const double *gradients, unsigned int n_nodes, const SymmetricTensor<2, 3> &own)
-    {
-      const double speed_squared = product<spacedim>(v, v);
-      double       sum = 0., a = 0.; // sum: 2 |v| / h (Tezduyar, Adv. Appl. Mech. 28 (1992) 1, section 3.3)
-      for (unsigned int i = 0; i < n_nodes; ++i)
-        sum += std::abs(product<spacedim>(v, gradients + i * spacedim));
-      for (int e = 0; e < spacedim; ++e)
-        for (int f = 0; f < spacedim; ++f)
-          a += v[e] * own[e][f] * v[f];
-      if (speed_squared == 0. || sum == 0.)
-        return 0.;
-      a /= speed_squared;
-      if (a == 0.) // upwind
-        return 1. / sum;
-      const double xi = speed_squared / (sum * a), excess = xi < 0.02 ? xi * xi / 3. * (1. - xi * xi / 15.) : xi / std::tanh(xi) - 1.;
-      return a * excess / speed_squared;
-    }
-
     template <int spacedim>
     class TransportOnMesh : public TransportTerms
     {
@@ -144,6 +117,7 @@ namespace leopard
         : cells(std::move(cells_))
         , constraints(constraints_)
         , transport(*problem.transport())
+        , diffusion_matrix(problem)
         , n(problem.fields().size())
         , comm(comm_)
         , has_constraints(has_constraints_)
@@ -233,6 +207,31 @@ namespace leopard
         return "";
       }
 
+      TransportFindings findings(const HostVector &u, double t, double length) override
+      {
+        take(u);
+        TransportFindings found;
+        for_cells(t, false, [&](std::size_t cell, const double *fields, const double *values, const double * /*derivatives*/) {
+          for (unsigned int q = 0; q < cells.n_points; ++q)
+            {
+              const double *const coefficients = values + q * n_coefficients();
+              for (std::size_t a = 0; a < transport.advection_terms().size() && !own_diffusion.empty(); ++a)
+                if (const auto here = advection_at(a, cell, q, coefficients, length); here.is_stronger_than(found.advection))
+                  found.advection = here;
+              if (!diffusion_matrix.is_there())
+                continue;
+              TransportFindings::Diffusion here;
+              here.place       = place(cell, q);
+              here.eigenvalues = diffusion_matrix.wrong_at(here.place, coefficients);
+              here.fields.assign(fields + q * n, fields + (q + 1) * n);
+              if (here.is_worse_than(found.diffusion))
+                found.diffusion = here;
+            }
+        });
+        found.share(comm);
+        return found;
+      }
+
     private:
       std::size_t n_coefficients() const { return transport.coefficients().expressions().size(); }
 
@@ -289,6 +288,13 @@ namespace leopard
       {
         for (unsigned int k = 0; k < unknowns.size(); ++k)
           unknowns[k] = cells.dofs[cell * cells.n_nodes + k / n] * n + k % n;
+      }
+
+      Point<3> place(std::size_t cell, unsigned int q) const
+      {
+        Point<3> x;
+        std::copy_n(&cells.points[(cell * cells.n_points + q) * spacedim], spacedim, &x[0]);
+        return x;
       }
 
       Places places(std::size_t cell, double t) const { return {&cells.points[cell * cells.n_points * spacedim], spacedim, t}; }
@@ -356,6 +362,28 @@ namespace leopard
           return 0.;
         const auto &own = own_diffusion[a];
         return diffusion_along<spacedim>(v.data(), gradients, cells.n_nodes, own[own.size() == 1 ? 0 : cell * cells.n_points + q]);
+      }
+
+      /** How strong a term is at a quadrature point. */
+      TransportFindings::Advection advection_at(std::size_t a, std::size_t cell, unsigned int q, const double *coefficients, double length)
+      {
+        const double *const          gradients = &cells.shapes[cells.shape_of[cell]].gradients[q * cells.n_nodes * spacedim];
+        Direction<spacedim>          v;
+        TransportFindings::Advection found;
+        found.field        = transport.advection_terms()[a].field;
+        found.place        = place(cell, q);
+        const double along = velocity(a, cell, q, gradients, coefficients, length, v), speed_squared = product<spacedim>(v.data(), v.data());
+        const auto  &own           = own_diffusion[a];
+        found.added                = along * speed_squared;
+        const double speed_by_cell = sum_along<spacedim>(v.data(), gradients, cells.n_nodes);
+        if (!(speed_by_cell > 0.))
+          return found;
+        found.own = diffusion_in_direction<spacedim>(v.data(), own[own.size() == 1 ? 0 : cell * cells.n_points + q]);
+        for (const FieldTransport::CrossTerm &term : transport.cross_terms())
+          if (term.field == found.field && term.partner == found.field)
+            found.own = std::max(0., found.own + coefficients[term.expression]);
+        found.peclet = found.own > 0. ? speed_squared / (speed_by_cell * found.own) : std::numeric_limits<double>::infinity();
+        return found;
       }
 
       void add_rates(std::size_t cell, unsigned int q, const double *u, const double *coefficients, double length, double *local)
@@ -495,6 +523,7 @@ namespace leopard
       const CellsOfRank<spacedim>      cells;
       const AffineConstraints<double> &constraints;
       const FieldTransport            &transport;
+      const DiffusionMatrix            diffusion_matrix;
       const unsigned int               n; ///< fields
       MPI_Comm                         comm;
       const bool                       has_constraints;

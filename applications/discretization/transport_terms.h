@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "transport_findings.h"
+
 #include <solvers/dealii/trilinos_matrix.h>
 
 #include <string>
@@ -48,5 +50,8 @@ namespace leopard
      * Collective.
      */
     virtual std::string complaint(const HostVector &u, double t) = 0;
+
+    /** At all quadrature points, of coefficients that are finite. @param length as of rates(). Collective. */
+    virtual TransportFindings findings(const HostVector &u, double t, double length) = 0;
   };
 } // namespace leopard

@@ -7,6 +7,7 @@
 #include "separated_loads.h"
 #include "simulation.h"
 #include "statistics.h"
+#include "transport_check.h"
 #include "unused_entries.h"
 
 #include <applications/base/collective.h>
@@ -86,7 +87,7 @@ namespace leopard
         if (problem.reaction_depends_on_place())
           set_places();
         if (problem.transport() != nullptr)
-          set_transport(found ? solutions[0] : u, found ? found->metadata->at("time").get<double>() : 0.);
+          set_transport(found ? solutions[0] : u, found ? found->metadata->at("time").get<double>() : 0., is_first);
         newton = std::make_unique<Newton>(
           context.parameters.newton, context.parameters.linear_solver, *implicit, discretization.n_components(), &discretization, context.comm);
         make_integrator();
@@ -280,16 +281,11 @@ namespace leopard
                           "\n  to try: an expression that has a finite value there (max(..., 0), if(...)), or other initial values");
       }
 
-      /** @throws Error, on all ranks, if it is not defined at the values that the run begins with. */
-      void set_transport(const HostVector &u, double t)
+      /** @throws Error as check_transport(). */
+      void set_transport(const HostVector &u, double t, bool says_it)
       {
         transport = discretization.make_transport_terms();
-        if (const std::string complaint = transport->complaint(u, t); !complaint.empty())
-          throw Error(complaint);
-        if (time.explicit_reaction() && discretization.on_simplices() && context.parameters.discretization.degree == 2)
-          throw Error("'Time stepping/Scheme' is " + time.scheme +
-                      ", which divides cross-diffusion and advection by the lumped mass of a node, and of triangles of degree 2 vertices have none"
-                      "\n  expected: an implicit scheme, or 'Discretization/Degree' = 1");
+        check_transport(context, discretization, *transport, u, t, says_it);
         implicit->set_transport(*transport);
       }
 

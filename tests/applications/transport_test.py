@@ -224,7 +224,55 @@ class BadTransport(Program):
             ("Turing/Advection w=1, 2", ["Advection w"]))] +
             [(file, ["Turing/Advection u=1, 2", "Time stepping/Engine=fused"], ["it knows no cross-diffusion and advection"]),
              (file, ["Turing/Advection u=1, 2", "Linear solver/Method=cg"], ["not symmetric"]),
-             (file, ["Turing/Cross-diffusion u=v: 30", "Turing/Cross-diffusion v=u: 30"], ["an eigenvalue with the real part -", "the shorter they are", "'Turing/Steady state = none'"])])
+             (file, ["Turing/Cross-diffusion u=v: 30*u", "Turing/Cross-diffusion v=u: 30*u"],
+              ["an eigenvalue with the real part -", "the shorter they are", "'Turing/Steady state = none'"])])
+
+    STILL = [f"Turing/{entry}" for entry in ("Kinetics=expressions", "Reaction u=0", "Reaction v=0", "Diffusion u=1", "Diffusion v=1", "gamma=1", "kappa=10", "Steady state=none")]
+
+    def test_a_diffusion_matrix_that_is_not_positive(self):
+        """Disturbances grow the faster the shorter they are: without a Turing analysis long implicit steps damped them, and the run ended well."""
+        file = self.write("bad.prm", PATTERN)
+        expected = "expected: eigenvalues with a positive real part"
+        turning = ("Turing/Cross-diffusion u=v: 3, u: -2", "Turing/Cross-diffusion v=u: -3, v: -2")
+        self.invalid([(file, [*self.STILL, *settings], ["bad.prm", "the shorter they are", expected, *says]) for settings, says in (
+            (["Turing/Cross-diffusion u=u: -2"], ["'Turing/Cross-diffusion u, u' = -2 makes", "eigenvalues -1, 1"]), (["Turing/Cross-diffusion u=u: -1"], ["eigenvalues 0, 1"]),
+            (["Turing/Cross-diffusion u=v: 2", "Turing/Cross-diffusion v=u: 2"], ["'Turing/Cross-diffusion u, v' = 2, 'Turing/Cross-diffusion v, u' = 2 make ", "eigenvalues -1, 3"]),
+            (turning, ["eigenvalues -1 - 3 i, -1 + 3 i"]))])
+        self.valid([(file, [*self.STILL, *settings]) for settings in (["Turing/Cross-diffusion u=v: -50"], ["Turing/Cross-diffusion u=v: 3", "Turing/Cross-diffusion v=u: -3"],
+                                                                      ["Turing/Diffusion u=0", "Turing/Cross-diffusion u=v: 5"], ["Turing/Cross-diffusion u=u: -0.99"])])
+        short = ["Time stepping/End time=1e-3", "Time stepping/Step size=5e-4"]
+        for settings, says in ((["Turing/Cross-diffusion u=u: -2*x"], r"'Turing/Cross-diffusion u, u' = -2\*x makes a diffusion matrix with the eigenvalues -1, 1 at \(1, [\d.]+\) and t = 0: "),
+                               (["Turing/Diffusion tensor u=2, 1, 2", "Turing/Cross-diffusion u=u: -2"], r"eigenvalues -1, 1 at \(")):
+            for ranks in (1, 2):
+                error = self.leopard(file, *self.STILL, *short, *settings, ranks=ranks, fails=True)
+                self.assertRegex(error, says)
+                self.assertIn(expected, error)
+                self.assertEqual(error.count("leopard: "), 1, error)
+        for settings, warns in ((["Turing/Cross-diffusion u=u: -2*u^2"], True), (["Turing/Cross-diffusion u=u: u^2, v: -9*u"], False), (["Turing/Diffusion tensor u=2, 1, 2", "Turing/Cross-diffusion u=u: -0.9"], False)):
+            said = self.leopard(file, *self.STILL, *short, *settings, "Turing/Initial value u=0.8")
+            self.assertEqual(said.count("warning: the diffusion of u, v with 'Turing/Cross-diffusion u, u' = -2*u^2 makes a diffusion matrix with the eigenvalues -0.28, 1 at (0, 0) and t = 0, where u = 0.8, v = "), warns)
+            self.assertEqual(said.count("to try: eigenvalues with a positive real part"), warns)
+
+    def test_advection_that_is_smeared(self):
+        """A diffusion that is many times the file's own was added, and nothing said so."""
+        file = self.write("smeared.prm", PATTERN)
+        flow = [*self.STILL, "Turing/Diffusion u=1e-3", "Turing/Advection u=1 + x, 0", "Time stepping/Step size=2e-3", "Time stepping/End time=4e-3"]  # h = 1/32
+        for more in ([], ["Discretization/Method=finite elements"]):
+            for ranks in (1, 2):
+                said = self.leopard(file, *flow, *more, ranks=ranks)
+                found = re.search(r"warning: advection of u is strong .* number \|V\| h / \(2 D\) is up to ([\d.]+), at \((\S+), \S+\): there a diffusion of ([\d.]+), ([\d.]+) times the field's own 0.001, .*\n"
+                                  r".*'Mesh/Global refinements' = 8, where it is 3 now", said)
+                self.assertIsNotNone(found, said)
+                number, x, added, ratio = (float(value) for value in found.groups())
+                self.assertAlmostEqual(number, 2 / 32 / 2e-3, delta=0.5)
+                self.assertAlmostEqual(x, 1, delta=0.01)
+                self.assertAlmostEqual(added, 1 / 32 - 1e-3, delta=5e-4)
+                self.assertAlmostEqual(ratio, 1000 * added, delta=0.1)
+        said = self.leopard(file, *flow, "Turing/Diffusion u=0")
+        self.assertRegex(said, r"warning: advection of u is strong .* no diffusion of its own, .* a diffusion of 0.031\d? is added .*\n.* to try: a finer mesh, ")
+        for more in (["Turing/Diffusion u=0.04"], ["Turing/Cross-diffusion u=u: 0.04"], ["Turing/Advection u=0, 0"], ["Mesh/Global refinements=8", "Time stepping/End time=2e-3"],
+                     ["Discretization/Degree=2", "Discretization/Method=finite elements"]):
+            self.assertNotIn("advection of u is strong", self.leopard(file, *flow, *more))
 
     def test_what_is_not_finite(self):
         file = self.write("bad.prm", PATTERN)

@@ -2,6 +2,7 @@
 #include "turing.h"
 
 #include <applications/base/number_or_expression.h>
+#include <applications/problems/diffusion_matrix.h>
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 #include <applications/reaction_diffusion/kinetics/split_tape.h>
 #include <applications/reaction_diffusion/rules/noise.h>
@@ -242,6 +243,7 @@ namespace leopard
     read_noise(prm);
     read_transport(prm);
     read_quasi_stationary(prm);
+    DiffusionMatrix(*this).check_constants();
     read_steady_state(prm);
     read_common_parameters(prm);
   }
