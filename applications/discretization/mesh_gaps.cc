@@ -2,10 +2,16 @@
 #include "mesh_gaps.h"
 
 #include <applications/base/log.h>
+#include <solvers/base/words.h>
 
+#include <deal.II/base/bounding_box.h>
+#include <deal.II/boost_adaptors/bounding_box.h>
+#include <deal.II/boost_adaptors/point.h>
 #include <deal.II/grid/tria.h>
+#include <deal.II/numerics/rtree.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -16,11 +22,11 @@ namespace leopard
 
   namespace
   {
-    /** Vertices at the place of another one. */
+    /** Vertices at the place of another one, or where they should not be. */
     template <int spacedim>
     struct Coincident
     {
-      std::size_t     n = 0; ///< the first one at each place does not count
+      std::size_t     n = 0; ///< of those at one place the first one does not count
       Point<spacedim> example;
     };
 
@@ -49,7 +55,7 @@ namespace leopard
     }
 
     template <int dim, int spacedim>
-    Coincident<spacedim> coincident_at_boundary(const Triangulation<dim, spacedim> &triangulation)
+    std::set<unsigned int> vertices_at_boundary(const Triangulation<dim, spacedim> &triangulation)
     {
       std::set<unsigned int> at_boundary;
       for (const auto &cell : triangulation.cell_iterators_on_level(0))
@@ -57,6 +63,12 @@ namespace leopard
           if (face->at_boundary())
             for (const unsigned int v : face->vertex_indices())
               at_boundary.insert(face->vertex_index(v));
+      return at_boundary;
+    }
+
+    template <int dim, int spacedim>
+    Coincident<spacedim> coincident_at_boundary(const Triangulation<dim, spacedim> &triangulation, const std::set<unsigned int> &at_boundary)
+    {
       std::vector<Point<spacedim>> points;
       for (const unsigned int v : at_boundary)
         points.push_back(triangulation.get_vertices()[v]);
@@ -69,6 +81,85 @@ namespace leopard
       Coincident<spacedim> found;
       count_coincident(points, 0, points.size(), 0, 1e-10 * extent, found);
       return found;
+    }
+
+    constexpr double on_edge = 1e-6; ///< distance of what lies on it, against the edge
+
+    /** Whether p lies on the segment from a to b, and at no end of it. */
+    template <int spacedim>
+    bool is_inside(const Point<spacedim> &p, const Point<spacedim> &a, const Point<spacedim> &b)
+    {
+      const Tensor<1, spacedim> edge = b - a, to_p = p - a;
+      const double              allowed = on_edge * edge.norm(), t = (to_p * edge) / edge.norm_square();
+      return t > on_edge && t < 1. - on_edge && (to_p - t * edge).norm() <= allowed;
+    }
+
+    /** Whether p lies on a triangle; it may be on its edges. */
+    template <int spacedim>
+    bool is_on(const Point<spacedim> &p, const Point<spacedim> &a, const Point<spacedim> &b, const Point<spacedim> &c)
+    {
+      const Tensor<1, spacedim> first = b - a, second = c - a, to_p = p - a;
+      const double              ff = first * first, fs = first * second, ss = second * second, determinant = ff * ss - fs * fs;
+      if (!(determinant > 0.))
+        return false;
+      const double s = (ss * (first * to_p) - fs * (second * to_p)) / determinant, t = (ff * (second * to_p) - fs * (first * to_p)) / determinant;
+      return s >= -on_edge && t >= -on_edge && s + t <= 1. + on_edge &&
+             (to_p - s * first - t * second).norm() <= on_edge * std::sqrt(std::max(ff, ss));
+    }
+
+    /** Whether p lies on a face and is none of its vertices. */
+    template <typename Face, int spacedim>
+    bool is_inside_face(const Face &face, const Point<spacedim> &p)
+    {
+      if (face->n_vertices() == 2)
+        return is_inside(p, face->vertex(0), face->vertex(1));
+      const double size = face->vertex(0).distance(face->vertex(face->n_vertices() - 1));
+      for (const unsigned int v : face->vertex_indices())
+        if (p.distance(face->vertex(v)) <= on_edge * size)
+          return false;
+      return is_on(p, face->vertex(0), face->vertex(1), face->vertex(2)) ||
+             (face->n_vertices() == 4 && is_on(p, face->vertex(3), face->vertex(1), face->vertex(2)));
+    }
+
+    /** Vertices at the boundary that lie in the interior of an edge or face at the boundary. */
+    template <int dim, int spacedim>
+    Coincident<spacedim> t_junctions(const Triangulation<dim, spacedim> &triangulation, const std::set<unsigned int> &at_boundary)
+    {
+      namespace index = boost::geometry::index;
+      std::vector<std::pair<Point<spacedim>, unsigned int>> vertices;
+      for (const unsigned int v : at_boundary)
+        vertices.emplace_back(triangulation.get_vertices()[v], v);
+      const auto             tree = pack_rtree(vertices);
+      std::set<unsigned int> found;
+      for (const auto &cell : triangulation.cell_iterators_on_level(0))
+        for (const auto &face : cell->face_iterators())
+          if (face->at_boundary())
+            {
+              std::vector<Point<spacedim>> corners;
+              for (const unsigned int v : face->vertex_indices())
+                corners.push_back(face->vertex(v));
+              BoundingBox<spacedim> box(corners);
+              box.extend(on_edge * corners.front().distance(corners.back()));
+              for (const auto &[point, v] : tree | index::adaptors::queried(index::intersects(box)))
+                if (is_inside_face(face, point))
+                  found.insert(v);
+            }
+      Coincident<spacedim> result;
+      result.n = found.size();
+      if (!found.empty())
+        result.example = triangulation.get_vertices()[*found.begin()];
+      return result;
+    }
+
+    /** "2 nodes at its boundary that stand inside ..., for example at (1, 0.5)". */
+    template <int spacedim>
+    std::string text_of(const Coincident<spacedim> &found, const std::string &where)
+    {
+      std::string text = std::to_string(found.n) + (found.n > 1 ? " nodes at its boundary that stand " : " node at its boundary that stands ") +
+                         where + ", for example at (";
+      for (unsigned int d = 0; d < spacedim; ++d)
+        text += format(d > 0 ? ", %g" : "%g", found.example[d]);
+      return text + ")";
     }
 
     /** Parts of the coarse mesh that have no vertex in common. */
@@ -95,25 +186,22 @@ namespace leopard
   template <int dim, int spacedim>
   std::string gaps_of(const Triangulation<dim, spacedim> &triangulation)
   {
-    const Coincident<spacedim> coincident = coincident_at_boundary(triangulation);
-    const std::size_t          parts      = n_parts(triangulation);
-    if (coincident.n == 0 && parts == 1)
-      return "";
-    std::string text = "the mesh has ";
-    if (parts > 1)
-      text += std::to_string(parts) + " parts that do not touch" + (coincident.n > 0 ? ", and " : "");
+    const std::set<unsigned int> at_boundary = vertices_at_boundary(triangulation);
+    const Coincident<spacedim>   coincident = coincident_at_boundary(triangulation, at_boundary), hanging = t_junctions(triangulation, at_boundary);
+    std::vector<std::string>     found;
+    if (const std::size_t parts = n_parts(triangulation); parts != 1)
+      found.push_back(std::to_string(parts) + " parts that do not touch");
     if (coincident.n > 0)
-      {
-        text += std::to_string(coincident.n) + (coincident.n > 1 ? " nodes at its boundary that stand" : " node at its boundary that stands") +
-                " at the place of another one, for example at (";
-        for (unsigned int d = 0; d < spacedim; ++d)
-          text += format(d > 0 ? ", %g" : "%g", coincident.example[d]);
-        text += ")";
-      }
-    return text +
+      found.push_back(text_of(coincident, "at the place of another one"));
+    if (hanging.n > 0)
+      found.push_back(text_of(hanging, std::string("inside ") + (dim == 2 ? "an edge" : "an edge or a face") + " of another cell (T-junctions)"));
+    if (found.empty())
+      return "";
+    return "the mesh has " + joined(found, ", and ") +
            ": nothing flows across the gaps between them, and there they need boundary conditions of their own\n  to try, unless it is meant so: in "
            "Gmsh 'Coherence;' in the .geo file before Physical groups (curves and surfaces that lie upon one another become one), or 'Coherence "
-           "Mesh;' once the mesh is made (nodes do)";
+           "Mesh;' once the mesh is made (nodes do)" +
+           (hanging.n > 0 ? "; cells on both sides of a line need the same nodes on it" : "");
   }
 
   template std::string gaps_of(const Triangulation<2, 2> &);

@@ -2,6 +2,7 @@
 #include "boundary_report.h"
 
 #include "boundary_check.h"
+#include "layer_check.h"
 #include "provenance.h"
 #include "simulation.h"
 
@@ -79,6 +80,8 @@ namespace leopard
     if (!context.beginning.checkpoint)
       if (const std::string text = boundary_contradiction(discretization, mesh, problem, end_time); !text.empty())
         context.log.warning(text);
+    if (const std::string text = thin_layers(discretization, context.parameters); !text.empty() && !context.beginning.checkpoint)
+      context.log.warning(text);
     if (ids.empty() || (problem.time_dependent() && !problem.has_boundary_conditions()))
       return;
     for (unsigned int c = 0; c < fields.size(); ++c)

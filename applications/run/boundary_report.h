@@ -12,8 +12,8 @@ namespace leopard
    * gets, and which ids get none and so no flux: "boundary: u = 0 on 0; nothing is given for 1, 2, 3: no flux". Of a
    * problem in time only where its file gives conditions; nothing of a domain without boundary. Warns of gaps of
    * a mesh from a file (gaps_of()), where ids are given but not id 0 of its sides in no physical group, and, in a run
-   * that begins, of what boundary_contradiction() finds. Collective. @param end_time of a problem in time. @throws
-   * Error as boundary_contradiction().
+   * that begins, of what boundary_contradiction() and thin_layers() find. Collective.
+   * @param end_time of a problem in time. @throws Error as boundary_contradiction().
    */
   template <int dim, int spacedim>
   void report_boundary(const RunContext &context, const Discretization<dim, spacedim> &discretization, double end_time = 0.);

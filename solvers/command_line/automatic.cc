@@ -89,7 +89,7 @@ namespace leopard::command_line
 
     bool may_use_gpu(const Arguments &arguments)
     {
-      return may_take_gpu(arguments) && device::n_devices() > 0;
+      return arguments.backend == "cuda" || (may_take_gpu(arguments) && device::n_devices() > 0);
     }
 
     std::vector<Attempt> of_symmetric(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments, bool has_direct)

@@ -71,7 +71,8 @@ namespace leopard::command_line
 
     /**
      * Whether host threads solve it before a GPU has started, which takes 0.3 s, unless very many iterations are
-     * needed: a file of less than 4 MB (.gz: 1 MB), as of some 200,000 entries, and nothing is asked for that is a GPU's.
+     * needed: a file of less than 4 MB (.gz: 1 MB), as of some 200,000 entries, and nothing is asked for that is a
+     * GPU's.
      */
     bool is_small(const Arguments &a)
     {

@@ -18,7 +18,10 @@ namespace leopard::command_line
 {
   namespace
   {
-    /** v^T A v / v^T |D| v in absolute value: far below 1 near the null space, about 1 for random numbers. By all threads. */
+    /**
+     * v^T A v / v^T |D| v in absolute value: far below 1 near the null space, about 1 for random numbers. By all
+     * threads.
+     */
     double energy_of(const CrsMatrix<double> &A, const std::vector<double> &v)
     {
       double     energy = 0., scale = 0.;

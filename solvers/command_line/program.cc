@@ -349,7 +349,9 @@ namespace leopard::command_line
       return !reached(found.quality.relative(), 1e-3) || !found.quality.is_known(1e-3);
     }
 
-    /** Whether no other method is to be tried. @param is_singular of which another x may have smaller rounding errors. */
+    /**
+     * Whether no other method is to be tried. @param is_singular of which another x may have smaller rounding errors.
+     */
     bool is_settled(const Solution &found, double tolerance, bool is_singular)
     {
       constexpr double of_rounding = 1e-8; // of an equation's own terms; above, another method may satisfy it better

@@ -135,6 +135,27 @@ namespace leopard::command_line
         result += (k == 0 ? "" : k + 1 == n ? " and " : ", ") + std::to_string(lines[k] + 1);
       return result + (n_told == n ? "" : " and " + std::to_string(n - n_told) + " others");
     }
+
+    /** A with a 1 in the column new_column(i) of each row i for which is_zero. */
+    template <typename NewColumn>
+    CrsMatrix<double> with_rows_of_one_entry(const CrsMatrix<double> &A, const std::vector<char> &is_zero, const NewColumn &new_column)
+    {
+      CrsMatrix<double> result;
+      result.n_rows = result.n_columns = A.n_rows;
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          const int begin = A.row_offsets[i], end = is_zero[i] != 0 ? begin : A.row_offsets[i + 1];
+          result.columns.insert(result.columns.end(), A.columns.begin() + begin, A.columns.begin() + end);
+          result.values.insert(result.values.end(), A.values.begin() + begin, A.values.begin() + end);
+          if (is_zero[i] != 0)
+            {
+              result.columns.push_back(new_column(i));
+              result.values.push_back(1.);
+            }
+          result.row_offsets.push_back(static_cast<int>(result.columns.size()));
+        }
+      return result;
+    }
   } // namespace
 
   std::string why_structurally_singular(const CrsMatrix<double> &A)
@@ -200,23 +221,7 @@ namespace leopard::command_line
         found.first_column = free_columns.empty() ? -1 : free_columns.front();
         return found;
       }
-    CrsMatrix<double> result;
-    result.n_rows = result.n_columns = A.n_rows;
-    for (int i = 0; i < A.n_rows; ++i)
-      {
-        if (is_zero[i] != 0)
-          {
-            result.columns.push_back(new_column(i));
-            result.values.push_back(1.);
-          }
-        else
-          {
-            result.columns.insert(result.columns.end(), A.columns.begin() + A.row_offsets[i], A.columns.begin() + A.row_offsets[i + 1]);
-            result.values.insert(result.values.end(), A.values.begin() + A.row_offsets[i], A.values.begin() + A.row_offsets[i + 1]);
-          }
-        result.row_offsets.push_back(static_cast<int>(result.columns.size()));
-      }
-    A = std::move(result);
+    A = with_rows_of_one_entry(A, is_zero, new_column);
     if (found.n_paired < static_cast<int>(free_columns.size()))
       found.first_column = free_columns[found.n_paired];
     if (b_is_product && found.n_paired + found.n_alone > 0)

@@ -107,8 +107,8 @@ namespace leopard
   void check_complexity(double n_entries, double n_finest, double most);
 
   /**
-   * Whether the coarsest matrix is one for a coarse solver. @throws LevelsFillUp where levels that fill up are given up,
-   * and it has more than three times AggregationOptions::max_coarse rows, as rows of thin bodies hardly coarsen.
+   * Whether the coarsest matrix is one for a coarse solver. @throws LevelsFillUp where levels that fill up are given
+   * up, and it has more than three times AggregationOptions::max_coarse rows, as rows of thin bodies hardly coarsen.
    */
   void check_coarsest(long n_rows, const AggregationOptions &options);
 

@@ -67,3 +67,46 @@ class BoundaryReports(Program):
                 self.assertIn("Coherence", text)
         self.assertNotIn("warning", self.from_file([*SQUARE, (2, 0, 0), (2, 1, 0)], ["3 2 1 1 1 2 3 4", "3 2 1 1 2 5 6 3"]))
         self.assertNotIn("warning", self.described())
+
+    def test_nodes_on_the_edge_of_another_cell(self):
+        """T-junctions: the cells on both sides are not neighbours, and the crack between them was taken for a boundary."""
+        halves = [*SQUARE, (1, 0.5, 0), (2, 0, 0), (2, 0.5, 0), (2, 1, 0)]
+        cells = ["3 2 1 1 1 2 3 4", "3 2 1 1 2 6 7 5", "3 2 1 1 5 7 8 3"]
+        thin = [(x, 1e-6 * y, z) for x, y, z in halves]
+        where = " node at its boundary that stands inside an edge of another cell (T-junctions), for example at (1, "
+        for nodes, place in ((halves, "0.5): "), (thin, "5e-07): "), ([*halves[:4], (1 + 1e-12, 0.3, 0), *halves[5:]], "0.3): ")):
+            said = self.from_file(nodes, cells)
+            for text in (said, self.described()):
+                self.assertIn("warning: the mesh has 1" + where + place, text)
+                self.assertIn("the same nodes", text)
+        said = self.from_file(halves, cells, text=TURING)
+        self.assertIn(where, said)
+        self.assertNotIn("warning", self.from_file([*halves[:4], (1.1, 0.5, 0), *halves[5:]], cells))  # a hole is no gap
+        triangles = [*SQUARE, (0.5, 0.5, 0)]
+        self.assertIn("1 node at its boundary that stands inside an edge", self.from_file(triangles, ["2 2 1 1 1 2 3", "2 2 1 1 1 5 4", "2 2 1 1 5 3 4"]))
+        # in space: a cube beside four boxes, which have a node in the middle of its face and four on its edges, and beside one
+        columns = [(x, y, z) for z in (0, 0.5, 1) for y in (0, 0.5, 1) for x in (1, 2)]
+        box = [f"5 2 1 1 {' '.join(str(9 + 6 * (k + c) + 2 * (j + b) + a) for c in (0, 1) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1)))}" for k in (0, 1) for j in (0, 1)]
+        cube = "5 2 1 1 1 2 3 4 5 6 7 8"
+        corners = [(x, y, z) for z in (0, 1) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
+        nodes, of_cube = corners + columns, {9: 2, 13: 3, 21: 6, 25: 7}  # corners that they have in common
+        joint = [" ".join([*cell.split()[:5], *(str(of_cube.get(int(node), int(node))) for node in cell.split()[5:])]) for cell in box]
+        said = self.from_file(nodes, [cube, *joint], "Dimension=3", "Mesh/Global refinements=0")
+        self.assertIn("the mesh has 5 nodes at its boundary that stand inside an edge or a face of another cell (T-junctions), for example at (1, 0.5, 0): ", said)
+        self.assertIn("5 nodes at its boundary that stand inside an edge or a face", self.described())
+        self.assertNotIn("warning", self.from_file(columns, [" ".join([*cell.split()[:5], *(str(int(node) - 8) for node in cell.split()[5:])]) for cell in box], "Dimension=3", "Mesh/Global refinements=0"))
+
+    def test_layers_thinner_than_a_cell(self):
+        """Finite elements oscillate beside the boundary, between -0.6 and 1 where the solution is between 0 and 1."""
+        file = "set Problem = helmholtz\nsubsection Helmholtz\n set Delta = 1e6\n set Source = 0\n set Boundary values = 1: 1\nend\nsubsection Mesh\n set Global refinements = 4\nend\nsubsection Linear solver\n set Method = direct\nend\n"
+        said = self.log_of(file)
+        self.assertIn("warning: absorption is strong on a cell, sqrt(delta) h is up to 62.5, at (1, 0.", said)
+        self.assertIn("to try: 'Discretization/Method' = finite differences, which do not oscillate, or 6 more of 'Mesh/Global refinements'", said)
+        self.assertLess(self.run_json("conditions")["cycles"][0]["u"]["minimum"], -0.1)
+        self.assertIn("sqrt(delta) h is up to 62.5", self.log_of(file, ranks=2))
+        self.assertIn("sqrt(delta) h is up to 31.2", self.log_of(file, "Discretization/Degree=2"))
+        self.assertIn("sqrt(delta) h is up to 15.6", self.log_of(file, "Verification/Refinements=2", "Helmholtz/Exact solution=exp(1000*(x-1))"))
+        self.assertIn("to try: 8 more of", self.from_file(SQUARE, ["3 2 1 1 1 2 3 4"], "Helmholtz/Boundary values=0: 1", "Mesh/Global refinements=2", text=file))
+        for settings in (["Discretization/Method=finite differences"], ["Helmholtz/Delta=1000"], ["Helmholtz/Source=1e6"], ["Helmholtz/Boundary values="], ["Mesh/Adaptive=true"],
+                         ["Helmholtz/Boundary values=", "Helmholtz/Exact solution=cos(x)*y"]):
+            self.assertNotIn("absorption is strong", self.log_of(file, *settings))

@@ -16,6 +16,8 @@
 "boundary: BoundaryValuesInTime" is that class of boundary_test.py, "coefficients: diffusion" test_rates_of_diffusion in coefficients_test.py, and so on. Cross-diffusion that depends on the
 fields is chemotaxis. Orders in time of each scheme: boundary_test.py, time_stepping_test.py, step_control_test.cc; with noise: noise_test.py.
 """
+import math
+
 from gmsh_text import MATCHED, simplices
 from program import ROOT, Program
 
@@ -96,6 +98,24 @@ class ManufacturedSolutions(Program):
                     file = text(plane if dim == 2 else space, entries, f"{mesh}\n set Periodic = {'x' if dim == 2 else 'x, z'}", dim, more)
                     said = self.expect_rate("periodic", file.replace("subsection Time stepping\n", f"subsection Time stepping\n set Engine = {engine}\n"), most=0.02 if dim == 2 else 0.05)
                     self.assertIn(f"time loop: {engine}", said)
+
+    def test_gradients_on_thin_domains(self):
+        """The gradient of the exact solution was a difference quotient with a step of the long side: 1e-5 times it is more than the whole of the short one."""
+        for thickness, wave in ((1, "cos(y)"), (1e-3, "cos(1e3*y)"), (1e-6, "cos(1e6*y)"), (1e-9, "cos(1e9*y)")):
+            self.leopard(self.write("thin.prm", f"set Problem = laplace\nsubsection Laplace\n set Exact solution = sin(3*x)*{wave}\nend\nsubsection Mesh\n set Domain = box\n set Upper corner = 1, {thickness}\n"
+                                    " set Global refinements = 3\nend\nsubsection Verification\n set Refinements = 1\nend\nsubsection Linear solver\n set Method = direct\nend\n"))
+            last = self.convergence("thin")[-1]
+            # of bilinear elements h/sqrt(12) times second derivatives; of thin domains those across, sqrt(|u_yy|^2 area/12) h, are all
+            self.assertAlmostEqual(float(last["h1_seminorm_rate"]), 1, delta=0.05, msg=thickness)
+            if thickness < 1:
+                second = math.sqrt((0.5 - math.sin(6) / 12) * (0.5 + math.sin(2) / 4))
+                self.assertAlmostEqual(float(last["h1_seminorm_error"]) * math.sqrt(thickness), second / 16 / math.sqrt(12), delta=5e-3 * second, msg=thickness)
+
+    def test_gradients_to_rounding(self):
+        """Of what the elements have exactly: in the plane, on skewed cells and on a surface nothing is left but rounding."""
+        for exact, mesh in (("x*y", "Global refinements = 3"), ("1 + x - 2*y", TRIANGLES), ("3*x*y + y", "Upper corner = 1, 1e-6")):
+            self.leopard(self.write("linear.prm", f"set Problem = laplace\nsubsection Laplace\n set Exact solution = {exact}\nend\nsubsection Mesh\n set {mesh}\nend\nsubsection Linear solver\n set Method = direct\nend\n"))
+            self.assertLess(float(self.convergence("linear")[-1]["h1_seminorm_error"]), 1e-10, exact)
 
     def test_there_is_no_rate_where_errors_are_zero(self):
         self.leopard(self.write("zero.prm", "set Problem = laplace\nsubsection Laplace\n set Exact solution = 0\nend\nsubsection Mesh\n set Global refinements = 1\nend\n"
