@@ -170,7 +170,7 @@ namespace leopard::command_line
                  "column " + std::to_string(zero.first_column + 1) +
                    " is empty or zero, and its row is not: the matrix is singular, and there is a solution for some right-hand sides only");
       negate_if_negative(A, b, is_symmetric);
-      const std::string singular = zero.first_column < 0 && row_without_diagonal(A) >= 0 ? why_structurally_singular(A) : "";
+      std::string singular = zero.first_column < 0 && row_without_diagonal(A) >= 0 ? why_structurally_singular(A) : "";
       if (!singular.empty())
         log_line("singular", singular + "; there is a solution for some right-hand sides only");
       return singular;

@@ -2,10 +2,10 @@
 // Several GPUs that wait for one another have the bits of one; two-stage classes on several GPUs.
 #include "block_async_test.h"
 #include "several_gpus_parts.h"
-#include <vector>
 #include <solvers/base/errors.h>
 #include <solvers/distributed/gpus/several_gpus.h>
 #include <solvers/matrix/generators.h>
+#include <vector>
 
 namespace leopard
 {

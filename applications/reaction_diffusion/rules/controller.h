@@ -54,21 +54,21 @@ namespace leopard::reaction_diffusion
     double slack     = 0.; ///< a time this close counts as reached
 
     // the attempt under way
-    double diffusion_factor = 1., reaction_factor = 1., prediction[max_levels] = {0., 0., 0., 0.}, reaction_error = 0.;
+    double     diffusion_factor = 1., reaction_factor = 1., prediction[max_levels] = {0., 0., 0., 0.}, reaction_error = 0.;
     SchemeStep planned{Scheme::bdf2, 0, 0., {0., 0., 0.}}; ///< what these are of
     int        n_planned_levels = 0;
     double     row_sum          = 0.; ///< row_sum_bound() of the step
-    int    n_sweeps = 0, n_cycles = 0;
-    double rms  = 0.; ///< of the prediction: small values are measured against it
-    double norm = 0., goal = 0.;
-    double scale          = 0.;                                           ///< of the old values, as Sums::history has them after a prediction
-    bool   uses_multigrid = false, predicting = false, measuring = false; ///< measuring: the row_rate of the present solution is being found out
-    double sweep_rate   = 0.;                                             ///< contraction of the residual in a sweep as of the last solve
-    double slowest_rate = slow_sweeps;                                    ///< that sweeps are thought to have
-    double last_ratio   = 1.;                                             ///< of the residuals after and before the last correction
-    double first_ratio  = 0.;                                             ///< likewise, of the first correction of the last step
-    double reduction    = 0.;                                             ///< of the residual, that the linear solve is to reach
-    double n_unknowns   = 0.;
+    int        n_sweeps = 0, n_cycles = 0;
+    double     rms  = 0.; ///< of the prediction: small values are measured against it
+    double     norm = 0., goal = 0.;
+    double     scale          = 0.;                                           ///< of the old values, as Sums::history has them after a prediction
+    bool       uses_multigrid = false, predicting = false, measuring = false; ///< measuring: the row_rate of the present solution is being found out
+    double     sweep_rate   = 0.;                                             ///< contraction of the residual in a sweep as of the last solve
+    double     slowest_rate = slow_sweeps;                                    ///< that sweeps are thought to have
+    double     last_ratio   = 1.;                                             ///< of the residuals after and before the last correction
+    double     first_ratio  = 0.;                                             ///< likewise, of the first correction of the last step
+    double     reduction    = 0.;                                             ///< of the residual, that the linear solve is to reach
+    double     n_unknowns   = 0.;
 
     StepFigures figures; ///< of the last accepted step
     StepFigures attempt_figures;
