@@ -352,6 +352,14 @@ namespace leopard::device
       return w;
     }
 
+    /** P^T A P. @throws LevelsFillUp as check_complexity(). */
+    DeviceCrs<double> galerkin(const DeviceCrs<double> &A, const DeviceCrs<double> &P, double n_finest, double most_complexity)
+    {
+      const DeviceCrs<double> AP = product(A, P);
+      check_complexity(static_cast<double>(AP.n_entries), n_finest, most_complexity);
+      return product(transposed(P), AP);
+    }
+
     __global__ void keys_of_order_kernel(int *keys, int *rows, const int *of_row, const int *place, int n, int n_coarse)
     {
       for (int i = first_index<int>(); i < n; i += stride<int>())
@@ -428,10 +436,7 @@ namespace leopard::device
         if (has_vector)
           coarse_vector = weigh_back(fine.prolongation, fine.near_null, fine.of_row.data());
         check_complexity(static_cast<double>(fine.prolongation.n_entries), n_finest, options.most_complexity);
-        DeviceCrs<double> AP = product(fine.matrix, fine.prolongation);
-        check_complexity(static_cast<double>(AP.n_entries), n_finest, options.most_complexity);
-        DeviceCrs<double> coarse = product(transposed(fine.prolongation), AP);
-        AP                       = {};
+        DeviceCrs<double> coarse = galerkin(fine.matrix, fine.prolongation, n_finest, options.most_complexity);
         n_entries += static_cast<double>(coarse.n_entries);
         check_complexity(n_entries, n_finest, options.most_complexity);
         if (!has_valid_values(coarse))
@@ -447,10 +452,7 @@ namespace leopard::device
   {
     const auto coarse = std::make_shared<DeviceCrs<double>>(); // what was returned last: A of the next call
     return [coarse, most = options.most_complexity, n_finest](const CrsMatrix<double> &A, const CrsMatrix<double> &P) {
-      const DeviceCrs<double> fine = coarse->n_rows > 0 ? *coarse : to_device(A), on_device = to_device(P);
-      const DeviceCrs<double> AP = product(fine, on_device);
-      check_complexity(static_cast<double>(AP.n_entries), n_finest, most);
-      *coarse = product(transposed(on_device), AP);
+      *coarse = galerkin(coarse->n_rows > 0 ? *coarse : to_device(A), to_device(P), n_finest, most);
       return to_host(*coarse);
     };
   }

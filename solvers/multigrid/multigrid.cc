@@ -162,13 +162,9 @@ namespace leopard
     options.validate();
     if (!is_aggregated_on_device(options) || !aggregation.is_like_scalar())
       {
-        const double n_finest = A.n_entries();
-        take(aggregation_hierarchy(A,
-                                   aggregation,
-                                   options.backend == Backend::cuda ? device::galerkin_on_device(aggregation, n_finest)
-                                                                    : galerkin_on_host(aggregation, n_finest)),
-             options,
-             nullptr);
+        const GalerkinProduct galerkin =
+          options.backend == Backend::cuda ? device::galerkin_on_device(aggregation, A.n_entries()) : GalerkinProduct();
+        take(aggregation_hierarchy(A, aggregation, galerkin), options, nullptr);
         if (is_aggregated_on_device(options))
           data->matrices += ", made on the host for nodes of several unknowns or several vectors near the null space";
         return;
