@@ -77,9 +77,12 @@ namespace leopard::command_line
     return arguments;
   }
 
-  Arguments with_units_of_unknowns(Arguments arguments, const CrsMatrix<double> &A)
+  Arguments with_units_of_unknowns(Arguments arguments, const CrsMatrix<double> &A, const MatrixTraits &traits)
   {
-    constexpr double    much_nearer = 0.1;
+    constexpr double much_nearer = 0.1, alike = 4.; // entries of a diagonal
+    if (!traits.is_symmetric || !traits.is_like_diffusion() || !traits.has_whole_diagonal || !(traits.diagonal_range > alike) ||
+        arguments.has_nodes())
+      return arguments;
     const double        of_constant = energy_of(A, std::vector<double>(A.n_rows, 1.));
     std::vector<double> v           = diagonal_of(A);
     for (double &entry : v)

@@ -3,6 +3,7 @@
 
 #include "../matrix/crs_matrix.h"
 #include "arguments.h"
+#include "matrix_traits.h"
 
 #include <string>
 #include <vector>
@@ -18,11 +19,12 @@ namespace leopard::command_line
   Arguments with_nodes(Arguments arguments, const CrsMatrix<double> &A);
 
   /**
-   * Of symmetric A with entries like those of diffusion, whose near null space the arguments do not give: where
-   * unknowns have units of their own, S A S of a Laplacian A, it is not the constant but 1 / s. Taken is v_i =
+   * Of symmetric A with entries like those of diffusion, whose near null space the arguments do not give, and whose
+   * diagonal is not about the same everywhere; others are left as they are. Where unknowns have units of their own, S A
+   * S of a Laplacian A, it is not the constant but 1 / s. Taken is v_i =
    * |a_ii|^-1/2, and said, if v^T A v / v^T |D| v is a tenth of that of the constant or less.
    */
-  Arguments with_units_of_unknowns(Arguments arguments, const CrsMatrix<double> &A);
+  Arguments with_units_of_unknowns(Arguments arguments, const CrsMatrix<double> &A, const MatrixTraits &traits);
 
   /**
    * The same for R A C, whose near null space is C^-1 v. @param c the diagonal of C. @throws InvalidInput for numbers

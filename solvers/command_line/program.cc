@@ -170,7 +170,7 @@ namespace leopard::command_line
                  "column " + std::to_string(zero.first_column + 1) +
                    " is empty or zero, and its row is not: the matrix is singular, and there is a solution for some right-hand sides only");
       negate_if_negative(A, b, is_symmetric);
-      std::string singular = zero.first_column < 0 && row_without_diagonal(A) >= 0 ? why_structurally_singular(A) : "";
+      std::string singular = !zero.had_whole_diagonal && zero.first_column < 0 && row_without_diagonal(A) >= 0 ? why_structurally_singular(A) : "";
       if (!singular.empty())
         log_line("singular", singular + "; there is a solution for some right-hand sides only");
       return singular;
@@ -203,7 +203,8 @@ namespace leopard::command_line
       std::vector<double> b(A.n_rows, 0.);
       prepare(A, b, is_symmetric, false);
       MatrixTraits traits = look_at(A, is_symmetric);
-      Plan         plan;
+      arguments           = with_units_of_unknowns(std::move(arguments), A, traits);
+      Plan plan;
       if (ScaledSystem system = equilibrated(arguments, A, b, traits); system.is_scaled())
         {
           traits       = look_at(system.A, is_symmetric);
@@ -529,7 +530,6 @@ namespace leopard::command_line
 
     int solve_system(const Arguments &given, CrsMatrix<double> A, bool is_symmetric, const Times &times)
     {
-      constexpr double    alike     = 4.; // entries of a diagonal
       Arguments           arguments = with_nodes(given, A);
       std::vector<double> b         = right_hand_side(A, arguments.rhs);
       const Stopwatch     since_read; // of which --max-seconds is a limit
@@ -548,9 +548,8 @@ namespace leopard::command_line
           (arguments.is_krylov() && arguments.preconditioner != "none" && arguments.preconditioner != "automatic"))
         check_diagonal(A, arguments.matrix);
       check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, !arguments.rhs.empty());
-      MatrixTraits traits = look_at(A, is_symmetric);
-      if (traits.is_symmetric && traits.is_like_diffusion() && traits.has_whole_diagonal && traits.diagonal_range > alike && !arguments.has_nodes())
-        arguments = with_units_of_unknowns(std::move(arguments), A);
+      MatrixTraits traits       = look_at(A, is_symmetric);
+      arguments                 = with_units_of_unknowns(std::move(arguments), A, traits);
       const bool         scales = arguments.method_name == "automatic" || (arguments.precision == Precision::mixed && !is_symmetric);
       const ScaledSystem system = scales ? equilibrated(arguments, A, b, traits) : ScaledSystem();
       if (system.is_scaled())

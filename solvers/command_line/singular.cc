@@ -189,7 +189,8 @@ namespace leopard::command_line
   ZeroRows complete_zero_rows(CrsMatrix<double> &A, std::vector<double> &b, bool b_is_product)
   {
     ZeroRows found;
-    if (row_without_diagonal(A) < 0)
+    found.had_whole_diagonal = row_without_diagonal(A) < 0;
+    if (found.had_whole_diagonal)
       return found;
     std::vector<char> has_column(A.n_rows, 0), is_zero(A.n_rows, 0);
     std::vector<int>  free_columns; // of rows that are not zero

@@ -25,6 +25,8 @@ namespace leopard::command_line
     int n_paired     = 0;  ///< those of them that have got an entry in a zero column, whose x is free
     int n_alone      = 0;  ///< of the others those whose columns are not zero: states of a Markov chain that absorb
     int first_column = -1; ///< that is zero, whose row is not, and that no zero row has got; -1: none
+
+    bool had_whole_diagonal = false; ///< nothing was zero, and nothing else was looked for
   };
 
   /**

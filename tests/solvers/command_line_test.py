@@ -934,6 +934,7 @@ class Automatic(Program):
                 said = self.solve("units.mtx", "--method", "cg", "--preconditioner", "multigrid")
                 self.assertIn("units       ", said)
                 self.assertLessEqual(int(re.search(r"converged after (\d+) iterations", said)[1]), 20)  # with constants 150 and more
+                self.assertIn("units       ", self.run_it("units.mtx", "--analyze"))  # as the advice is of that
         jumps = {}
         for (i, j), value in laplace(n).items():
             if i < j:
