@@ -187,7 +187,7 @@ namespace leopard
     linear_solver.read(prm);
     study = prm.get("Study");
     newton.read(prm, linear_solver);
-    time.read(prm);
+    time.read(prm, problem->has_noise());
     verification.read(prm);
     smoother_study.read(prm);
     pattern_measures.read(prm);

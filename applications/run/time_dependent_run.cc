@@ -298,7 +298,7 @@ namespace leopard
                                 discretization.mesh_size(),
                                 shares_mesh ? ", that of an earlier run" : ""));
         const TimeLoopParameters &loop = context.parameters.time_loop;
-        std::string               line = format("time: to t = %g by %s, ", time.end_time, time.scheme.c_str());
+        std::string line = format("time: to t = %g by %s%s, ", time.end_time, time.scheme.c_str(), time.chooses_scheme ? " (automatic)" : "");
         line += time.adaptive()        ? format("error-controlled steps (tolerance %g)", time.stepping.error_tolerance)
                 : time.follows_bound() ? format("%g times the asynchronous bound", time.stepping.bound_fraction)
                                        : format("dt = %.6g", integrator->next_step_size());

@@ -41,14 +41,17 @@ namespace leopard
   void TimeParameters::declare(dealii::ParameterHandler &prm)
   {
     using namespace dealii::Patterns;
-    std::vector<std::string> names, meanings;
+    std::vector<std::string> names    = {"automatic"},
+                             meanings = {"automatic: BDF3 with error-controlled steps, BDF2 with others, implicit Euler with noise; "
+                                         "the log says which"};
     for (const reaction_diffusion::SchemeName &row : reaction_diffusion::schemes)
       {
         names.push_back(row.name);
         meanings.push_back(names.back() + ": " + row.meaning);
       }
     prm.enter_subsection("Time stepping");
-    prm.declare_entry("Scheme", "BDF2", Selection(joined(names, "|")), joined(meanings, "; ") + ". Those of order 2 start with one step of order 1.");
+    prm.declare_entry(
+      "Scheme", "automatic", Selection(joined(names, "|")), joined(meanings, "; ") + ". Those of order 2 start with one step of order 1.");
     prm.declare_entry("Step control",
                       "error-controlled",
                       Selection("fixed|multiple of h^2|error-controlled|asynchronous bound"),
@@ -124,11 +127,14 @@ namespace leopard
                   format("%g", part_of_first_step * end_time) + ", or automatic");
   }
 
-  void TimeParameters::read(dealii::ParameterHandler &prm)
+  void TimeParameters::read(dealii::ParameterHandler &prm, bool has_noise)
   {
     prm.enter_subsection("Time stepping");
-    scheme                    = prm.get("Scheme");
-    step_control              = prm.get("Step control");
+    scheme         = prm.get("Scheme");
+    step_control   = prm.get("Step control");
+    chooses_scheme = scheme == "automatic";
+    if (chooses_scheme)
+      scheme = has_noise ? "implicit Euler" : step_control == "error-controlled" ? "BDF3" : "BDF2";
     step_factor               = prm.get_double("Step factor");
     end_time                  = prm.get_double("End time");
     estimate_error            = prm.get_bool("Estimate error");

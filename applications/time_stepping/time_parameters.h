@@ -15,9 +15,10 @@ namespace leopard
   /** Section "Time stepping" of the parameter file. Times are dimensionless. */
   struct TimeParameters
   {
-    std::string scheme       = "BDF2";
-    std::string step_control = "error-controlled";
-    double      step_factor  = 0.1; ///< "multiple of h^2": the step is this times h^2
+    std::string scheme         = "BDF3"; ///< one of reaction_diffusion::schemes, also where it is chosen
+    bool        chooses_scheme = true;   ///< the file leaves the scheme to the program
+    std::string step_control   = "error-controlled";
+    double      step_factor    = 0.1; ///< "multiple of h^2": the step is this times h^2
     /** What the rules of step sizes are to know; with "multiple of h^2" its step_size is not the one. */
     reaction_diffusion::SteppingOptions stepping;
     double                              end_time        = 1.;
@@ -28,7 +29,12 @@ namespace leopard
     double                              blow_up_factor  = 1e8;         ///< of the largest |u| against that at the start (or 1, if that is larger)
 
     void declare(dealii::ParameterHandler &prm);
-    void read(dealii::ParameterHandler &prm);
+    /**
+     * Where the file has `automatic`, BDF3 with error-controlled steps, for which it has half to a fifteenth of the
+     * error of BDF2 at the same cost (benchmarks/results/2026-11-30_host_schemes.md); BDF2 with others; implicit Euler
+     * @param has_noise with noise, whose order is known for that scheme.
+     */
+    void read(dealii::ParameterHandler &prm, bool has_noise);
 
     /**
      * @throws Error if a fixed step is longer than the whole run, which would then do no step at all or go far beyond
