@@ -261,7 +261,7 @@ class Solving(Program):
         self.assertIn("no omega makes every asynchronous schedule converge", said)
 
     def test_momentum_is_one_that_converges_in_every_order(self):
-        self.matrix("large.mtx", laplace(50), 2500)  # small enough to be measured in time with a sanitizer, too
+        self.matrix("large.mtx", laplace(30), 900)  # small enough to be measured in time with a sanitizer, too
         options = ["large.mtx", "--local-iterations", "1", "--tolerance", "1e-2", "--backend", "host", "--max-iterations", "100000"]
         said = self.run_it(*options, "--momentum", "--threads", "1")
         omega, momentum = said.split("weights     omega = ")[1].splitlines()[0].split(", momentum = ")
