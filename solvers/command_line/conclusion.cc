@@ -88,6 +88,22 @@ namespace leopard::command_line
       return found.is_scaled && found.result.status == SolveStatus::stagnated && found.solved.meets(tolerance) && found.quality.is_rounding();
     }
 
+    /**
+     * "at most --tolerance 3e-09 can be reached in double precision", of rounding errors. Of a scaled system the number
+     * that return_from_scaled() takes, and what that is in the file's, or that alone where it is smaller.
+     */
+    std::string tolerance_to_reach(const Solution &found)
+    {
+      const auto   text    = [](double least) { return "at most --tolerance " + short_text(least, 1) + " can be reached in double precision"; };
+      const double of_file = 2. * found.quality.relative();
+      if (!found.is_scaled)
+        return text(of_file);
+      const double of_solved = std::max({2. * found.solved.relative(), 0.2 * found.solved.relative_rounding(), 2. * found.quality.of_each_row});
+      if (reached(of_file, of_solved))
+        return text(of_file) + ", in the units of the file";
+      return text(of_solved) + ", " + of_scaled + "; that is " + short_text(of_file, 1) + " of A x = b";
+    }
+
     /** Where rounding errors are as large as the tolerance. */
     void report_rounding(const Arguments &arguments, const Solution &found)
     {
@@ -108,14 +124,14 @@ namespace leopard::command_line
                    " is what rounding errors leave; that of A x = b is not, of which large rows or columns hide the rest"
                    "\n            to do: --method direct, which does not scale, or a larger --tolerance in the units of the file");
       else if (found.result.status == SolveStatus::stagnated && found.solved.is_rounding())
-        log_line(
-          "rounding",
-          "the residual is what rounding errors leave: if every entry changed in its last place, it would change by " +
-            short_text(found.solved.relative_rounding(), 2) +
-            (found.solved.relative_rounding() > useless
-               ? "\n            the matrix is singular, or nearly so, and the right-hand side perhaps not in its range" +
-                   std::string(arguments.is_automatic ? "" : "; or its rows differ much in size: --method automatic scales them")
-               : "\n            to do: at most --tolerance " + short_text(2. * found.solved.relative(), 1) + " can be reached in double precision"));
+        log_line("rounding",
+                 std::string("the residual ") + (found.is_scaled ? of_scaled + std::string(" ") : "") +
+                   "is what rounding errors leave: if every entry changed in its last place, it would change by " +
+                   short_text(found.solved.relative_rounding(), 2) +
+                   (found.solved.relative_rounding() > useless
+                      ? "\n            the matrix is singular, or nearly so, and the right-hand side perhaps not in its range" +
+                          std::string(arguments.is_automatic ? "" : "; or its rows differ much in size: --method automatic scales them")
+                      : "\n            to do: " + tolerance_to_reach(found)));
       else if (found.result.status == SolveStatus::converged && !found.quality.meets(tolerance))
         log_line("warning",
                  std::string("the residual ") + of_scaled +
