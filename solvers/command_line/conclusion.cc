@@ -153,7 +153,7 @@ namespace leopard::command_line
     {
       const Solver &solver = *found.iteration.solver;
       log_line("result", outcome(found.result, arguments.is_relaxation() && arguments.method().has_blocks, solver.unit()));
-      log_line("residual", "||b - A x|| / ||b|| = " + short_text(found.quality.relative(), 4) + ", computed anew for the matrix of the file");
+      log_line("residual", "||b - A x|| / ||b|| = " + text_of_residual(found.quality.relative(), 4) + ", computed anew for the matrix of the file");
       if (found.is_scaled)
         log_line("", short_text(found.solved.relative(), 4) + " " + of_scaled);
       log_line("time",
@@ -240,10 +240,15 @@ namespace leopard::command_line
         log_line("slow", "the residual does not fall any more: more iterations will not help");
     }
 
-    void print_advice(const Arguments &arguments, const CrsMatrix<double> &A, const Solution &found)
+    void print_advice(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const Solution &found)
     {
+      constexpr double large = 1e250; // an x whose other entries, or what methods make of them, may overflow
       if (found.solved.is_rounding() || is_scaled_alone(found, arguments.criteria.relative_tolerance))
         return; // that has been said, and nothing else helps
+      if (const SizeOfSolution size = least_size_of_solution(A, b); !std::isfinite(found.quality.residual) && size.least > large)
+        return log_line("advice",
+                        "x has entries of " + size.text() + " at least, by row " + std::to_string(size.row + 1) +
+                          ", and others may be beyond what double holds\n            to do: divide b by a power of ten, and x is divided by it, too");
       if (!arguments.is_relaxation())
         return log_line("advice", advice_after_failure(arguments, found.result.status));
       if (found.result.status == SolveStatus::time_limit)
@@ -289,7 +294,7 @@ namespace leopard::command_line
     const bool did_all = tolerance == 0. && (result.status == SolveStatus::iteration_limit || result.status == SolveStatus::time_limit);
     if (did_all || result.status == SolveStatus::converged)
       return 0;
-    print_advice(arguments, A, found);
+    print_advice(arguments, A, b, found);
     return 1;
   }
 } // namespace leopard::command_line

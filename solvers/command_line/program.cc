@@ -493,7 +493,7 @@ namespace leopard::command_line
               if (is_settled(found, tolerance, traits.is_singular) || is_late || (is_last && is_better) || tells_why)
                 return conclude(now, A, b, found);
               failure = to_string(found.result.status) + " after " + std::to_string(found.result.n_iterations) + " " +
-                        found.iteration.solver->unit() + ", relative residual " + short_text(found.quality.relative(), 3);
+                        found.iteration.solver->unit() + ", relative residual " + text_of_residual(found.quality.relative(), 3);
               if (is_better && std::isfinite(found.quality.residual))
                 {
                   best    = std::move(found);
@@ -533,6 +533,7 @@ namespace leopard::command_line
       Arguments           arguments = with_nodes(given, A);
       std::vector<double> b         = right_hand_side(A, arguments.rhs);
       const Stopwatch     since_read; // of which --max-seconds is a limit
+      check_size_of_solution(A, b);
       if (arguments.is_relaxation())
         {
           if (arguments.rhs.empty())

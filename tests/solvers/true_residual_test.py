@@ -79,6 +79,26 @@ class TrueResidual(Program):
         self.assertRegex(said, "(automatic|next) +direct")
         self.assertIn("max |x - 1| = 0", said)
 
+    def test_an_x_beyond_double(self):
+        """Seven methods failed, with a residual of "-nan", and the matrix was said to be singular, perhaps."""
+        self.matrix("tiny.mtx", {at: value * 1e-200 for at, value in laplace(12).items()}, 144)
+        self.vector("large.mtx", [1e200 * (1. + i % 3) for i in range(144)])
+        self.matrix("row.mtx", {(0, 0): 1., (1, 1): 1e-300}, 2)
+        self.vector("b.mtx", [1., -1e200])
+        for system, says in ((("tiny.mtx", "--rhs", "large.mtx"), "row 12 asks for an entry of 5e+399 at least"), (("row.mtx", "--rhs", "b.mtx"), "row 2 asks for an entry of 1e+500 at least")):
+            for options in ((), ("--method", "async"), ("--method", "direct")):
+                self.refused(*system, *options, says=["x is beyond the range of double precision", says], code=1)
+        n = 100  # a line, whose rows do not show it: x is 1250 times what the first one asks for
+        self.matrix("line.mtx", {(i, j): 2e-200 if i == j else -1e-200 for i in range(n) for j in range(max(0, i - 1), min(n, i + 2))}, n)
+        self.vector("b.mtx", [1.5e106] * n)
+        for options in ((), ("--method", "async"), ("--method", "cg")):
+            said, _ = self.run_it("line.mtx", "--rhs", "b.mtx", *options, code=1)
+            self.assertIn("x has entries of 5e+305 at least, by row 1, and others may be beyond what double holds", said)
+            self.assertNotIn("-nan", said)
+            self.assertNotIn("singular", said)
+        self.vector("b.mtx", [1e104] * n)
+        self.run_it("line.mtx", "--rhs", "b.mtx")
+
     def test_relaxations_refuse_ones_that_are_in_the_null_space(self):
         """b = A 1 = 0: x = 0 was called the solution, which is said to be all ones."""
         entries = laplace(6)
