@@ -111,9 +111,8 @@ namespace leopard::command_line
       add_path(app,
                "--history",
                a.history,
-               "where to write the residuals: CSV with iteration,residual,relative,time; time: seconds since the solve began, without set-up, empty "
-               "between the "
-               "first and the last where a GPU goes on without the host");
+               "where to write the residuals: CSV (.gz compresses) with iteration,residual,relative,time; time: seconds since the solve began, "
+               "without set-up, empty between the first and the last where a GPU goes on without the host");
     }
 
     std::vector<std::string> preconditioner_names()

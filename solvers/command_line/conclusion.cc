@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conclusion.h"
 
+#include "../base/compressed_file.h"
 #include "../base/errors.h"
 #include "../base/norms.h"
 #include "../base/thread_pool.h"
-#include "../base/whole_file.h"
 #include "../base/words.h"
 #include "../matrix/eigenvalues.h"
 #include "../matrix/matrix_market.h"
@@ -27,7 +27,9 @@ namespace leopard::command_line
     {
       if (!arguments.history.empty())
         {
-          write_whole(arguments.history, history_csv(found.result, found.solved.scale));
+          CompressedFile file(arguments.history);
+          file.write(history_csv(found.result, found.solved.scale));
+          file.commit();
           log_line("written", arguments.history + (found.is_scaled ? std::string(", residuals ") + of_scaled : ""));
         }
       if (arguments.solution.empty())

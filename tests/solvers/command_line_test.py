@@ -553,6 +553,14 @@ class Solving(Program):
         plain = self.run_it("A.mtx", "--method", "async", "--tolerance", "0", "--max-iterations", "25", "--backend", "host")
         self.assertEqual(re.findall(r"^ +(\d+) +\d\.", plain, re.M), ["0", "25"])  # nobody asks for what is between
 
+    def test_a_history_whose_name_says_so_is_compressed(self):
+        """It was plain text."""
+        for name in ("h.csv", "h.csv.gz"):
+            self.run_it("A.mtx", "--method", "async", "--schedule", "replay", "--history", name)
+        text = gzip.decompress((self.folder / "h.csv.gz").read_bytes()).decode()
+        columns = [[line.split(",")[:3] for line in lines.splitlines()] for lines in (text, (self.folder / "h.csv").read_text())]  # but for the times
+        self.assertEqual(*columns)
+
     def test_history(self):
         said = self.run_it("A.mtx", "--method", "async", "--history", "h.csv", "--test-every", "1", "--tolerance", "1e-8", "--backend", "host")
         with open(self.folder / "h.csv", encoding="utf-8") as stream:
