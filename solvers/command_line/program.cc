@@ -319,18 +319,6 @@ namespace leopard::command_line
                          "\n  expected: it with the backend cuda only, which is waited for");
     }
 
-    void say_what_is_unused(const Arguments &arguments)
-    {
-      if (arguments.has("--threads") && arguments.method_name == "direct")
-        log_line("unused", "--threads, as direct works in one thread");
-      if (arguments.has("--test-every") && !arguments.is_relaxation())
-        log_line("unused", "--test-every, as " + arguments.method_name + " knows its residual after each iteration");
-      if (arguments.inner_iterations > 0 && (arguments.precision != Precision::mixed || (arguments.is_krylov() && arguments.has_multigrid())))
-        log_line("unused", "--inner-iterations, as there are no corrections in single precision");
-      if (arguments.has_nodes() && !arguments.has_multigrid())
-        log_line("unused", text_of_nodes(arguments) + ", as " + text_of({arguments.method_name, arguments.preconditioner, ""}) + " has no levels");
-    }
-
     /** The system of the file by one method. */
     Solution
     attempt_by(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const ScaledSystem &system, const Times &times)

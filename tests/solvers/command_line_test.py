@@ -1770,6 +1770,10 @@ class Combined(Program):
         for text in ("unused      --threads", "unused      --test-every"):
             self.assertIn(text, said)
         self.assertNotIn("unused", self.run_it("grid.mtx", "--threads", "2", "--backend", "host"))
+        for name, options, says in (("saddle.mtx", ["--triangular", "async", "--triangular-iterations", "2"], "--triangular and --triangular-iterations, as direct has no"),
+                                    ("grid.mtx", ["--triangular", "exact"], "--triangular, as cg preconditioned by multigrid has no")):
+            self.assertIn("unused      " + says + " incomplete factors", self.run_it(name, *options))
+        self.assertNotIn("unused", self.run_it("grid.mtx", "--method", "cg", "--preconditioner", "ic", "--triangular", "exact"))
 
     def test_advice_is_of_the_method(self):
         for options, says in ((["--method", "cg", "--max-iterations", "3"], ["more --max-iterations", "--method gmres", "--method automatic"]),
