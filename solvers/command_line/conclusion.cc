@@ -185,13 +185,15 @@ namespace leopard::command_line
                         "the solution is not all ones, and A maps the difference to zero but for rounding: the matrix is singular, or so nearly that "
                         "double precision does not tell, and x is determined up to its null space");
       if (result.status == SolveStatus::converged && !(error <= expected))
-        log_line("warning",
-                 "the residual is small enough, but the solution is not: " +
-                   (is_known ? "its largest relative error is " + short_text(error, 4)
-                             : "by an estimate entries are wrong by " + short_text(error, 4) + " of the largest entry found, which is " +
-                                 short_text(largest_entry(x), 4) + " and may be wrong itself") +
-                   "; rows of very different size or a large condition number make it so\n            to do: " +
-                   what_helps_against_error(A, arguments, result, found.quality.relative(), error, expected, found.is_scaled));
+        log_line(
+          "warning",
+          "the residual is small enough, but the solution is not: " +
+            (is_known ? "its largest relative error is " + short_text(error, 4)
+                      : "by an estimate entries are wrong by " + short_text(error, 4) + " of the largest entry found, which is " +
+                          short_text(largest_entry(x), 4) + " and may be wrong itself") +
+            (has_even_diagonal(A) ? "; a large condition number makes it so"
+                                  : "; rows of very different size or a large condition number make it so") +
+            "\n            to do: " + what_helps_against_error(A, arguments, result, found.quality.relative(), error, expected, found.is_scaled));
     }
 
     /**
@@ -254,7 +256,11 @@ namespace leopard::command_line
       if (!arguments.is_relaxation())
         return log_line("advice", advice_after_failure(arguments, found.result.status));
       if (found.result.status == SolveStatus::time_limit)
-        return log_line("advice", "to do: more --max-seconds; --analyze says which options suit the matrix");
+        return log_line("advice",
+                        "to do: more --max-seconds" + (arguments.tune
+                                                         ? ", or fewer --tune-seconds: tuning took most of the " +
+                                                             short_text(found.seconds_preparing, 2) + " s before the solution, which count"
+                                                         : std::string("; --analyze says which options suit the matrix")));
       log_line("advice", "looking at the matrix ...");
       print(advice_for(A, arguments, &found.result) + "\n");
       if (arguments.tune || !arguments.choice.empty())

@@ -802,6 +802,26 @@ class Advice(Program):
         self.assertIn("as a relaxation:         the matrix is not positive definite", said)
         self.assertIn("--method automatic:      ", said)
 
+    def test_a_tuning_that_is_too_short(self):
+        """It advised --tune; and tuning took ten times the limit of time, of which nothing was said."""
+        self.matrix("grid.mtx", laplace(120), 14400)
+        _, error = self.run_it("grid.mtx", "--tune", "--tune-seconds", "0.0001", "--backend", "host", code=1)
+        self.assertIn("more time for the search (--tune-seconds, now 0.0001)", error)
+        self.assertIn("without --tune larger or more compact blocks", error)
+        self.assertNotIn("--tune;", error)
+        said, _ = self.run_it("grid.mtx", "--tune", "--tune-seconds", "1", "--max-seconds", "0.3", "--backend", "host", code=1)
+        self.assertRegex(said.split("advice ")[1], r"^ *to do: more --max-seconds, or fewer --tune-seconds: tuning took most of the \S+ s before the solution")
+        said = self.run_it("grid.mtx", "--tune", "--max-seconds", "3", "--tolerance", "0.1", "--backend", "host")
+        self.assertIn("takes half of --max-seconds, 1.5 s", said)
+
+    def test_no_advice_to_scale_what_is_even(self):
+        """S A S with S = D^-1/2 was advised where the diagonal is constant, and changes nothing."""
+        self.matrix("grid.mtx", laplace(120), 14400)
+        said = self.run_it("grid.mtx", "--method", "async", "--tolerance", "1e-3", "--max-iterations", "100000")
+        self.assertIn("; a large condition number makes it so\n            to do: --tolerance ", said)
+        self.assertNotIn("S A S", said)
+        self.assertNotIn("of very different size", said)
+
     def test_options_that_made_it_diverge(self):
         said, _ = self.run_it("A.mtx", "--omega", "1.9", code=1)
         self.assertIn("without --omega every schedule converges for this matrix", said)
@@ -1746,6 +1766,9 @@ class Combined(Program):
             said, _ = self.run_it("grid.mtx", *options, "--max-seconds", "1e-9", code=1)
             self.assertIn("more --max-seconds", said)
             self.assertNotIn("looking", said)
+        said, _ = self.run_it("grid.mtx", "--max-seconds", "1e-9", code=1)
+        self.assertIn("advice      to do: more --max-seconds; --analyze says which methods are tried", said)
+        self.assertNotIn("singular", said)
 
     def test_the_best_solution_is_kept_where_time_is_over(self):
         """That of the attempt which the time ended was reported, 0.2 after 1e-5."""
