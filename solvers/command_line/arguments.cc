@@ -518,7 +518,7 @@ namespace leopard::command_line
                "\n\nExample: leopard-solve A.mtx --blocks metis --solution x.mtx --history residuals.csv\n"
                "A badly scaled system is solved as a scaled one: where rounding keeps the residual of the file's above the tolerance, 0 means that\n"
                "that of the scaled one meets it, and each equation to rounding of its own terms; the log says both.\n"
-               "Exit code: 0 solved, 1 not solved or something wrong with files or devices, 2 wrong usage.");
+               "Exit code: 0 solved, or with --tolerance 0 all iterations done; 1 not so, or something wrong with files or devices, 2 wrong usage.");
     a.criteria.relative_tolerance = 1e-10;
     add_problem(app, a);
     add_method(app, a);

@@ -247,6 +247,11 @@ namespace leopard::command_line
     void print_advice(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const Solution &found)
     {
       constexpr double large = 1e250; // an x whose other entries, or what methods make of them, may overflow
+      if (arguments.criteria.relative_tolerance == 0. && found.result.status == SolveStatus::time_limit)
+        return log_line("advice",
+                        "the time was over after " + std::to_string(found.result.n_iterations) + " of the " +
+                          std::to_string(arguments.criteria.max_iterations) +
+                          " iterations, all of which --tolerance 0 asks for\n            to do: more --max-seconds, or fewer --max-iterations");
       if (found.solved.is_rounding() || is_scaled_alone(found, arguments.criteria.relative_tolerance))
         return; // that has been said, and nothing else helps
       if (const SizeOfSolution size = least_size_of_solution(A, b); !std::isfinite(found.quality.residual) && size.least > large)
@@ -299,7 +304,7 @@ namespace leopard::command_line
     write_files(arguments, found); // before anything that takes time
     if (arguments.is_relaxation() && !(result.status == SolveStatus::stagnated && found.solved.is_rounding()))
       report_slowness(result, tolerance * found.solved.scale, tolerance, slow_part_of(arguments, A, found.iteration, result, found.x, b));
-    const bool did_all = tolerance == 0. && (result.status == SolveStatus::iteration_limit || result.status == SolveStatus::time_limit);
+    const bool did_all = tolerance == 0. && result.status == SolveStatus::iteration_limit;
     if (did_all || result.status == SolveStatus::converged)
       return 0;
     print_advice(arguments, A, b, found);

@@ -1769,6 +1769,8 @@ class Combined(Program):
         said, _ = self.run_it("grid.mtx", "--max-seconds", "1e-9", code=1)
         self.assertIn("advice      to do: more --max-seconds; --analyze says which methods are tried", said)
         self.assertNotIn("singular", said)
+        said, _ = self.run_it("grid.mtx", "--method", "async", "--tolerance", "0", "--max-seconds", "1e-9", code=1)  # not all iterations, with exit code 0
+        self.assertRegex(said, r"advice +the time was over after \d+ of the 10000 iterations, all of which --tolerance 0 asks for\n +to do: more --max-seconds, or fewer --max-it")
 
     def test_the_best_solution_is_kept_where_time_is_over(self):
         """That of the attempt which the time ended was reported, 0.2 after 1e-5."""
