@@ -274,11 +274,12 @@ namespace leopard::command_line
       app.add_option("--test-every", a.criteria.test_every, "global iterations between two residual tests")->type_name("N");
       app.option_defaults()->always_capture_default(false);
       app
-        .add_option(
-          "--max-seconds",
-          a.criteria.max_seconds,
-          "wall time from when the system has been read, looked at between iterations; 0, the default: no limit. Not interrupted: the set-up of "
-          "levels and incomplete factors, and the factorization of direct, whose time counts and depends on fill-in that is not known before")
+        .add_option("--max-seconds",
+                    a.criteria.max_seconds,
+                    "wall time from when the system has been read, looked at between iterations, and while factors with --fill are made; 0, the "
+                    "default: no limit. "
+                    "Not interrupted: the set-up of levels and of other incomplete factors, and the factorization of direct, whose time counts and "
+                    "depends on fill-in that is not known before")
         ->check(in_range)
         ->type_name("S");
       app.option_defaults()->group("Options");

@@ -277,11 +277,19 @@ namespace leopard::command_line
           if (a.fill_level == 0) // else it is known when the fill is
             say_memory(
               "factors while they are made", bytes_of_factors<Number>(A.n_entries()), Backend::host, "--preconditioner async or jacobi", log);
+          const double start = now();
+          if (a.fill_level > 0 && a.criteria.max_seconds > 0.)
+            options.factors.asked_to_stop = [start, limit = a.criteria.max_seconds] { return !(now() - start < limit); };
           options.factors.largest_shift = std::min(options.factors.largest_shift, a.largest_shift);
           std::shared_ptr<IncompletePreconditioner<Number>> factors;
           try
             {
               factors = make_incomplete_preconditioner<Number>(A, options);
+            }
+          catch (const FactorsStopped &)
+            {
+              throw ConvergenceFailure(options.factors.name() + ": the time was over, " + short_text(now() - start, 2) +
+                                       " s, while the factors were made\n  to do: a lower --fill, or more --max-seconds");
             }
           catch (const ShiftTooLarge &)
             {

@@ -1725,6 +1725,15 @@ class Combined(Program):
                 self.assertLess(counts[1], 0.95 * counts[0])
                 self.assertLess(counts[2], 0.9 * counts[1])
 
+    def test_fill_ends_with_the_time(self):
+        """Nothing interrupted it, for a minute after a limit of seconds."""
+        self.matrix("large.mtx", laplace(100), 10000)
+        for preconditioner, name in (("ic", "IC"), ("ilu", "ILU")):
+            for level, limit in (("60", "0.1"), ("3", "1e-9")):  # while rows are eliminated, or the fill is found
+                self.refused("large.mtx", "--method", "gmres", "--preconditioner", preconditioner, "--fill", level, "--max-seconds", limit,
+                             says=[f"{name}({level}): the time was over", "a lower --fill, or more --max-seconds"], code=1)
+            self.run_it("large.mtx", "--method", "gmres", "--preconditioner", preconditioner, "--fill", "2", "--max-seconds", "1000")
+
     def test_what_preconditions_cg_is_synchronous_unless_asked_for(self):
         self.matrix("grid.mtx", laplace(60), 3600)
         for preconditioner in (("async",), ("ic", "--triangular", "async")):
