@@ -7,6 +7,7 @@
 #include "../matrix/analysis.h"
 #include "../matrix/crs_matrix.h"
 #include "../matrix/eigenvalues.h"
+#include "../matrix/matrix_entries.h"
 #include "report.h"
 
 #include <algorithm>
@@ -40,9 +41,10 @@ namespace leopard::command_line
       return radius < 1. - rounding;
     }
 
-    std::string options_for_more_a_block()
+    std::string options_for_more_a_block(const Arguments &a)
     {
-      return "--tune; or larger or more compact blocks (--blocks metis --block-size 1024) and more --local-iterations";
+      return std::string(a.tune ? "without --tune" : "--tune; or") +
+             " larger or more compact blocks (--blocks metis --block-size 1024) and more --local-iterations";
     }
 
     std::string for_positive_definite(const MatrixAnalysis &found, const Arguments &a)
@@ -54,7 +56,7 @@ namespace leopard::command_line
         text += "--method chebyshev, about " + count(chebyshev) + " iterations a digit for the eigenvalues " +
                 short_text(found.smallest_eigenvalue, 4) + " to " + short_text(found.largest_eigenvalue, 4) + " of D^-1 A; ";
       if (below_one(found.spectral_radius_abs))
-        text += options_for_more_a_block() + (a.method().has_blocks && !a.momentum_from_matrix ? "; or --momentum automatic" : "");
+        text += options_for_more_a_block(a) + (a.method().has_blocks && !a.momentum_from_matrix ? "; or --momentum automatic" : "");
       else
         text +=
           "asynchronous schedules need not converge for it, --method gauss-seidel and --schedule synchronous --local-iterations 1 --omega tau do";
@@ -167,7 +169,7 @@ namespace leopard::command_line
       return "the matrix is not positive definite (lambda_1 = " + short_text(found.smallest_eigenvalue, 6) +
              " of D^-1 A), and no relaxation converges for it: " + way_out;
     if (below_one(found.spectral_radius_abs) || found.is_open)
-      return options_for_more_a_block() + (a.method().omega == OmegaRange::one ? "" : "; or --method gauss-seidel") + ". Where that is too slow, " +
+      return options_for_more_a_block(a) + (a.method().omega == OmegaRange::one ? "" : "; or --method gauss-seidel") + ". Where that is too slow, " +
              way_out;
     if (below_one(found.spectral_radius))
       return "--schedule synchronous --local-iterations 1 with no --omega and no --momentum converges, by " + rate_text(found.spectral_radius) +
@@ -212,9 +214,9 @@ namespace leopard::command_line
 
   std::string advice_after_failure(const Arguments &a, SolveStatus status)
   {
-    std::string text = status == SolveStatus::iteration_limit && a.has("--max-iterations") ? "more --max-iterations; "
-                       : status == SolveStatus::time_limit                                 ? "more --max-seconds; "
-                                                                                           : "";
+    const bool  is_late    = status == SolveStatus::time_limit;
+    const bool  is_limited = is_late || (status == SolveStatus::iteration_limit && a.has("--max-iterations"));
+    std::string text       = is_late ? "more --max-seconds; " : is_limited ? "more --max-iterations; " : "";
     if (a.has("--inner-iterations"))
       text += "more --inner-iterations, or none of them given: then each correction ends by a tolerance; ";
     if (!a.is_automatic && a.method_name == "cg")
@@ -223,13 +225,28 @@ namespace leopard::command_line
       text += "another --preconditioner; ";
     if (a.n_gpus > 0)
       text += "no --gpus: multigrid and sparse factors, which are stronger, have one GPU or the host; ";
-    if (a.is_automatic)
+    if (a.is_automatic && is_limited)
+      text += "--analyze says which methods are tried, and what time they may take";
+    else if (a.is_automatic)
       text +=
         "see whether the matrix is what it should be: it may be singular and the right-hand side not in its range, or nearly singular, or indefinite "
         "and too large for direct factors";
     else
       text += "--method automatic, which goes on with a stronger method where one fails";
     return "to do: " + text;
+  }
+
+  bool has_even_diagonal(const CrsMatrix<double> &A)
+  {
+    constexpr double little = 10.;
+    double           least = HUGE_VAL, most = 0.;
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        const double size = std::abs(entry(A, i, i));
+        least             = std::min(least, size);
+        most              = std::max(most, size);
+      }
+    return most < little * least;
   }
 
   std::string what_helps_against_error(
@@ -244,10 +261,10 @@ namespace leopard::command_line
     else if (factor > 0. && factor < 1. && arguments.is_relaxation())
       digits = "--tolerance 0 --max-iterations " + count(1.5 * (result.n_iterations + std::log(expected / error) / std::log(factor))) +
                ", since the error goes on to fall when the residual cannot any more";
-    if (!is_scaled && arguments.is_relaxation())
+    if (!is_scaled && arguments.is_relaxation() && !has_even_diagonal(A))
       rows = !spectrum::find_asymmetry(A).found ? "solve S A S y = S b with S = D^-1/2 and x = S y, which keeps A symmetric, so that all rows count"
                                                 : "divide each row of A and b by its diagonal entry, so that all rows count";
-    else if (!is_scaled && !arguments.is_automatic)
+    else if (!is_scaled && !arguments.is_relaxation() && !arguments.is_automatic)
       rows = "--method automatic, which scales rows of different size";
     if (digits.empty() && rows.empty())
       return arguments.method_name == "direct" || is_scaled

@@ -78,6 +78,9 @@ namespace leopard::command_line
   /** What to do after a Krylov method, multigrid or direct factors have failed. */
   std::string advice_after_failure(const Arguments &arguments, SolveStatus status);
 
+  /** Whether entries of the diagonal differ by less than ten times, so that scaling by them changes little. */
+  bool has_even_diagonal(const CrsMatrix<double> &A);
+
   /**
    * What to do about a solution whose error is too large though its residual is small: more digits of it, or a scaling
    * that gives all rows a say. @param residual the relative one. @param expected the error that was hoped for.

@@ -111,9 +111,8 @@ namespace leopard::command_line
       add_path(app,
                "--history",
                a.history,
-               "where to write the residuals: CSV with iteration,residual,relative,time; time: seconds since the solve began, without set-up, empty "
-               "between the "
-               "first and the last where a GPU goes on without the host");
+               "where to write the residuals: CSV (.gz compresses) with iteration,residual,relative,time; time: seconds since the solve began, "
+               "without set-up, empty between the first and the last where a GPU goes on without the host");
     }
 
     std::vector<std::string> preconditioner_names()
@@ -275,11 +274,12 @@ namespace leopard::command_line
       app.add_option("--test-every", a.criteria.test_every, "global iterations between two residual tests")->type_name("N");
       app.option_defaults()->always_capture_default(false);
       app
-        .add_option(
-          "--max-seconds",
-          a.criteria.max_seconds,
-          "wall time from when the system has been read, looked at between iterations; 0, the default: no limit. Not interrupted: the set-up of "
-          "levels and incomplete factors, and the factorization of direct, whose time counts and depends on fill-in that is not known before")
+        .add_option("--max-seconds",
+                    a.criteria.max_seconds,
+                    "wall time from when the system has been read, looked at between iterations, and while factors with --fill are made; 0, the "
+                    "default: no limit. "
+                    "Not interrupted: the set-up of levels and of other incomplete factors, and the factorization of direct, whose time counts and "
+                    "depends on fill-in that is not known before")
         ->check(in_range)
         ->type_name("S");
       app.option_defaults()->group("Options");
@@ -519,7 +519,7 @@ namespace leopard::command_line
                "\n\nExample: leopard-solve A.mtx --blocks metis --solution x.mtx --history residuals.csv\n"
                "A badly scaled system is solved as a scaled one: where rounding keeps the residual of the file's above the tolerance, 0 means that\n"
                "that of the scaled one meets it, and each equation to rounding of its own terms; the log says both.\n"
-               "Exit code: 0 solved, 1 not solved or something wrong with files or devices, 2 wrong usage.");
+               "Exit code: 0 solved, or with --tolerance 0 all iterations done; 1 not so, or something wrong with files or devices, 2 wrong usage.");
     a.criteria.relative_tolerance = 1e-10;
     add_problem(app, a);
     add_method(app, a);

@@ -6,11 +6,11 @@
 #include "../device/device.h"
 #include "../matrix/sparse_product.h"
 #include "../multigrid/coarse_solvers.h"
+#include "direct_method.h"
 #include "gpus.h"
 #include "method.h"
 #include "nodes.h"
 #include "report.h"
-#include "strong_methods.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conclusion.h"
 
+#include "../base/compressed_file.h"
 #include "../base/errors.h"
 #include "../base/norms.h"
 #include "../base/thread_pool.h"
-#include "../base/whole_file.h"
 #include "../base/words.h"
 #include "../matrix/eigenvalues.h"
 #include "../matrix/matrix_market.h"
@@ -27,7 +27,9 @@ namespace leopard::command_line
     {
       if (!arguments.history.empty())
         {
-          write_whole(arguments.history, history_csv(found.result, found.solved.scale));
+          CompressedFile file(arguments.history);
+          file.write(history_csv(found.result, found.solved.scale));
+          file.commit();
           log_line("written", arguments.history + (found.is_scaled ? std::string(", residuals ") + of_scaled : ""));
         }
       if (arguments.solution.empty())
@@ -88,6 +90,22 @@ namespace leopard::command_line
       return found.is_scaled && found.result.status == SolveStatus::stagnated && found.solved.meets(tolerance) && found.quality.is_rounding();
     }
 
+    /**
+     * "at most --tolerance 3e-09 can be reached in double precision", of rounding errors. Of a scaled system the number
+     * that return_from_scaled() takes, and what that is in the file's, or that alone where it is smaller.
+     */
+    std::string tolerance_to_reach(const Solution &found)
+    {
+      const auto   text    = [](double least) { return "at most --tolerance " + short_text(least, 1) + " can be reached in double precision"; };
+      const double of_file = 2. * found.quality.relative();
+      if (!found.is_scaled)
+        return text(of_file);
+      const double of_solved = std::max({2. * found.solved.relative(), 0.2 * found.solved.relative_rounding(), 2. * found.quality.of_each_row});
+      if (reached(of_file, of_solved))
+        return text(of_file) + ", in the units of the file";
+      return text(of_solved) + ", " + of_scaled + "; that is " + short_text(of_file, 1) + " of A x = b";
+    }
+
     /** Where rounding errors are as large as the tolerance. */
     void report_rounding(const Arguments &arguments, const Solution &found)
     {
@@ -108,14 +126,14 @@ namespace leopard::command_line
                    " is what rounding errors leave; that of A x = b is not, of which large rows or columns hide the rest"
                    "\n            to do: --method direct, which does not scale, or a larger --tolerance in the units of the file");
       else if (found.result.status == SolveStatus::stagnated && found.solved.is_rounding())
-        log_line(
-          "rounding",
-          "the residual is what rounding errors leave: if every entry changed in its last place, it would change by " +
-            short_text(found.solved.relative_rounding(), 2) +
-            (found.solved.relative_rounding() > useless
-               ? "\n            the matrix is singular, or nearly so, and the right-hand side perhaps not in its range" +
-                   std::string(arguments.is_automatic ? "" : "; or its rows differ much in size: --method automatic scales them")
-               : "\n            to do: at most --tolerance " + short_text(2. * found.solved.relative(), 1) + " can be reached in double precision"));
+        log_line("rounding",
+                 std::string("the residual ") + (found.is_scaled ? of_scaled + std::string(" ") : "") +
+                   "is what rounding errors leave: if every entry changed in its last place, it would change by " +
+                   short_text(found.solved.relative_rounding(), 2) +
+                   (found.solved.relative_rounding() > useless
+                      ? "\n            the matrix is singular, or nearly so, and the right-hand side perhaps not in its range" +
+                          std::string(arguments.is_automatic ? "" : "; or its rows differ much in size: --method automatic scales them")
+                      : "\n            to do: " + tolerance_to_reach(found)));
       else if (found.result.status == SolveStatus::converged && !found.quality.meets(tolerance))
         log_line("warning",
                  std::string("the residual ") + of_scaled +
@@ -137,7 +155,7 @@ namespace leopard::command_line
     {
       const Solver &solver = *found.iteration.solver;
       log_line("result", outcome(found.result, arguments.is_relaxation() && arguments.method().has_blocks, solver.unit()));
-      log_line("residual", "||b - A x|| / ||b|| = " + short_text(found.quality.relative(), 4) + ", computed anew for the matrix of the file");
+      log_line("residual", "||b - A x|| / ||b|| = " + text_of_residual(found.quality.relative(), 4) + ", computed anew for the matrix of the file");
       if (found.is_scaled)
         log_line("", short_text(found.solved.relative(), 4) + " " + of_scaled);
       log_line("time",
@@ -167,13 +185,15 @@ namespace leopard::command_line
                         "the solution is not all ones, and A maps the difference to zero but for rounding: the matrix is singular, or so nearly that "
                         "double precision does not tell, and x is determined up to its null space");
       if (result.status == SolveStatus::converged && !(error <= expected))
-        log_line("warning",
-                 "the residual is small enough, but the solution is not: " +
-                   (is_known ? "its largest relative error is " + short_text(error, 4)
-                             : "by an estimate entries are wrong by " + short_text(error, 4) + " of the largest entry found, which is " +
-                                 short_text(largest_entry(x), 4) + " and may be wrong itself") +
-                   "; rows of very different size or a large condition number make it so\n            to do: " +
-                   what_helps_against_error(A, arguments, result, found.quality.relative(), error, expected, found.is_scaled));
+        log_line(
+          "warning",
+          "the residual is small enough, but the solution is not: " +
+            (is_known ? "its largest relative error is " + short_text(error, 4)
+                      : "by an estimate entries are wrong by " + short_text(error, 4) + " of the largest entry found, which is " +
+                          short_text(largest_entry(x), 4) + " and may be wrong itself") +
+            (has_even_diagonal(A) ? "; a large condition number makes it so"
+                                  : "; rows of very different size or a large condition number make it so") +
+            "\n            to do: " + what_helps_against_error(A, arguments, result, found.quality.relative(), error, expected, found.is_scaled));
     }
 
     /**
@@ -224,14 +244,28 @@ namespace leopard::command_line
         log_line("slow", "the residual does not fall any more: more iterations will not help");
     }
 
-    void print_advice(const Arguments &arguments, const CrsMatrix<double> &A, const Solution &found)
+    void print_advice(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const Solution &found)
     {
+      constexpr double large = 1e250; // an x whose other entries, or what methods make of them, may overflow
+      if (arguments.criteria.relative_tolerance == 0. && found.result.status == SolveStatus::time_limit)
+        return log_line("advice",
+                        "the time was over after " + std::to_string(found.result.n_iterations) + " of the " +
+                          std::to_string(arguments.criteria.max_iterations) +
+                          " iterations, all of which --tolerance 0 asks for\n            to do: more --max-seconds, or fewer --max-iterations");
       if (found.solved.is_rounding() || is_scaled_alone(found, arguments.criteria.relative_tolerance))
         return; // that has been said, and nothing else helps
+      if (const SizeOfSolution size = least_size_of_solution(A, b); !std::isfinite(found.quality.residual) && size.least > large)
+        return log_line("advice",
+                        "x has entries of " + size.text() + " at least, by row " + std::to_string(size.row + 1) +
+                          ", and others may be beyond what double holds\n            to do: divide b by a power of ten, and x is divided by it, too");
       if (!arguments.is_relaxation())
         return log_line("advice", advice_after_failure(arguments, found.result.status));
       if (found.result.status == SolveStatus::time_limit)
-        return log_line("advice", "to do: more --max-seconds; --analyze says which options suit the matrix");
+        return log_line("advice",
+                        "to do: more --max-seconds" + (arguments.tune
+                                                         ? ", or fewer --tune-seconds: tuning took most of the " +
+                                                             short_text(found.seconds_preparing, 2) + " s before the solution, which count"
+                                                         : std::string("; --analyze says which options suit the matrix")));
       log_line("advice", "looking at the matrix ...");
       print(advice_for(A, arguments, &found.result) + "\n");
       if (arguments.tune || !arguments.choice.empty())
@@ -270,10 +304,10 @@ namespace leopard::command_line
     write_files(arguments, found); // before anything that takes time
     if (arguments.is_relaxation() && !(result.status == SolveStatus::stagnated && found.solved.is_rounding()))
       report_slowness(result, tolerance * found.solved.scale, tolerance, slow_part_of(arguments, A, found.iteration, result, found.x, b));
-    const bool did_all = tolerance == 0. && (result.status == SolveStatus::iteration_limit || result.status == SolveStatus::time_limit);
+    const bool did_all = tolerance == 0. && result.status == SolveStatus::iteration_limit;
     if (did_all || result.status == SolveStatus::converged)
       return 0;
-    print_advice(arguments, A, found);
+    print_advice(arguments, A, b, found);
     return 1;
   }
 } // namespace leopard::command_line

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contradictions.h"
 
+#include "automatic.h"
+#include "nodes.h"
+#include "report.h"
+
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -35,6 +39,23 @@ namespace leopard::command_line
     refuse_compressed("--near-null-space", a.near_null_space);
     if (ends(a.solution, ".npy") && std::filesystem::path(a.solution).extension() != ".npy")
       throw UsageError("--solution is " + a.solution + "\n  expected: a name that ends in .npy, in small letters, for NumPy");
+  }
+
+  void say_what_is_unused(const Arguments &arguments)
+  {
+    const std::string method = text_of({arguments.method_name, arguments.preconditioner, ""});
+    if (arguments.has("--threads") && arguments.method_name == "direct")
+      log_line("unused", "--threads, as direct works in one thread");
+    if (arguments.has("--test-every") && !arguments.is_relaxation())
+      log_line("unused", "--test-every, as " + arguments.method_name + " knows its residual after each iteration");
+    if (arguments.inner_iterations > 0 && (arguments.precision != Precision::mixed || (arguments.is_krylov() && arguments.has_multigrid())))
+      log_line("unused", "--inner-iterations, as there are no corrections in single precision");
+    if (arguments.has("--triangular") && !arguments.has_factors())
+      log_line("unused",
+               std::string("--triangular") + (arguments.has("--triangular-iterations") ? " and --triangular-iterations" : "") + ", as " + method +
+                 " has no incomplete factors");
+    if (arguments.has_nodes() && !arguments.has_multigrid())
+      log_line("unused", text_of_nodes(arguments) + ", as " + method + " has no levels");
   }
 
   std::string words_of_method(const Arguments &a)

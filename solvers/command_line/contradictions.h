@@ -20,6 +20,9 @@ namespace leopard::command_line
    */
   void check_names_of_vectors(const Arguments &a);
 
+  /** Lines of the log about options that do nothing in the method that is tried. */
+  void say_what_is_unused(const Arguments &arguments);
+
   /** "--method cg --preconditioner async", and a smoother that is given. */
   std::string words_of_method(const Arguments &a);
   /** The same, and the smoother where none is given: of options that it does not take. */

@@ -466,9 +466,15 @@ namespace leopard::command_line
 
     TunedChoice tuned(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
-      TuneRequest request;
-      request.backend   = backend;
-      request.seconds   = a.tune_seconds;
+      constexpr double of_all = 0.5; // the rest is the solution's
+      TuneRequest      request;
+      request.backend = backend;
+      request.seconds = a.tune_seconds;
+      if (a.criteria.max_seconds > 0. && !a.has("--tune-seconds") && of_all * a.criteria.max_seconds < request.seconds)
+        {
+          request.seconds = of_all * a.criteria.max_seconds;
+          log("tuning", "takes half of --max-seconds, " + short_text(request.seconds, 3) + " s, as no --tune-seconds are given");
+        }
       request.n_threads = a.async.n_threads;
       request.report    = [&](const std::string &line) { log("tuning", line); };
       TunedChoice choice;
@@ -481,7 +487,7 @@ namespace leopard::command_line
           const std::string what = failure.what();
           log("tuning", "has failed: looking at the matrix ...");
           throw ConvergenceFailure(what.substr(0, what.find('\n')) + "\n  what remains: " + advice_for(A, a, nullptr) +
-                                   "; or more time for the search (--tune-seconds, now " + short_text(a.tune_seconds, 5) + ")");
+                                   "; or more time for the search (--tune-seconds, now " + short_text(request.seconds, 5) + ")");
         }
       if (!a.choice.empty())
         {

@@ -319,18 +319,6 @@ namespace leopard::command_line
                          "\n  expected: it with the backend cuda only, which is waited for");
     }
 
-    void say_what_is_unused(const Arguments &arguments)
-    {
-      if (arguments.has("--threads") && arguments.method_name == "direct")
-        log_line("unused", "--threads, as direct works in one thread");
-      if (arguments.has("--test-every") && !arguments.is_relaxation())
-        log_line("unused", "--test-every, as " + arguments.method_name + " knows its residual after each iteration");
-      if (arguments.inner_iterations > 0 && (arguments.precision != Precision::mixed || (arguments.is_krylov() && arguments.has_multigrid())))
-        log_line("unused", "--inner-iterations, as there are no corrections in single precision");
-      if (arguments.has_nodes() && !arguments.has_multigrid())
-        log_line("unused", text_of_nodes(arguments) + ", as " + text_of({arguments.method_name, arguments.preconditioner, ""}) + " has no levels");
-    }
-
     /** The system of the file by one method. */
     Solution
     attempt_by(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const ScaledSystem &system, const Times &times)
@@ -493,7 +481,7 @@ namespace leopard::command_line
               if (is_settled(found, tolerance, traits.is_singular) || is_late || (is_last && is_better) || tells_why)
                 return conclude(now, A, b, found);
               failure = to_string(found.result.status) + " after " + std::to_string(found.result.n_iterations) + " " +
-                        found.iteration.solver->unit() + ", relative residual " + short_text(found.quality.relative(), 3);
+                        found.iteration.solver->unit() + ", relative residual " + text_of_residual(found.quality.relative(), 3);
               if (is_better && std::isfinite(found.quality.residual))
                 {
                   best    = std::move(found);
@@ -533,6 +521,7 @@ namespace leopard::command_line
       Arguments           arguments = with_nodes(given, A);
       std::vector<double> b         = right_hand_side(A, arguments.rhs);
       const Stopwatch     since_read; // of which --max-seconds is a limit
+      check_size_of_solution(A, b);
       if (arguments.is_relaxation())
         {
           if (arguments.rhs.empty())

@@ -5,6 +5,7 @@
 #include "../base/thread_pool.h"
 
 #include <cmath>
+#include <cstdio>
 #include <mutex>
 
 namespace leopard::command_line
@@ -21,6 +22,35 @@ namespace leopard::command_line
       result.add(mine);
     });
     return result.value();
+  }
+
+  std::string SizeOfSolution::text() const
+  {
+    char digits[32];
+    std::snprintf(digits, sizeof(digits), "%.2Lg", least);
+    return digits;
+  }
+
+  SizeOfSolution least_size_of_solution(const CrsMatrix<double> &A, const std::vector<double> &b)
+  {
+    SizeOfSolution result;
+    std::mutex     one_at_a_time;
+    parallel_for(A.n_rows, 4096, [&](long begin, long end) {
+      SizeOfSolution mine;
+      for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+        {
+          double sum = 0.;
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            sum += std::abs(A.values[p]);
+          const long double least = sum > 0. ? std::abs(static_cast<long double>(b[i])) / sum : 0.L;
+          if (least > mine.least)
+            mine = {least, i};
+        }
+      const std::lock_guard<std::mutex> lock(one_at_a_time);
+      if (mine.least > result.least || (mine.least == result.least && mine.row < result.row))
+        result = mine;
+    });
+    return result;
   }
 
   std::vector<double> residual_of(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b)

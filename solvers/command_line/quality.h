@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace leopard::command_line
@@ -43,6 +44,18 @@ namespace leopard::command_line
     /** Whether rounding errors are why it is no smaller. */
     bool is_rounding() const { return is_rounding_of_residual(residual, rounding); }
   };
+
+  /** What the largest entry of x is at least, whatever x solves A x = b. */
+  struct SizeOfSolution
+  {
+    long double least = 0.L; ///< max_i |b_i| / sum_j |a_ij|, which may be beyond double; units of x
+    int         row   = -1;  ///< that shows it; -1: none
+
+    std::string text() const; ///< of least: "1e+400"
+  };
+
+  /** Rows without entries that are not zero, of which there is no such x, are left out. */
+  SizeOfSolution least_size_of_solution(const CrsMatrix<double> &A, const std::vector<double> &b);
 
   /** b - A x, its sums in extended precision (long double). */
   std::vector<double> residual_of(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b);

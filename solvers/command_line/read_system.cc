@@ -146,4 +146,13 @@ namespace leopard::command_line
     log_line("rhs", "b = A 1, as there is no --rhs: the solution is all ones");
     return b;
   }
+
+  void check_size_of_solution(const CrsMatrix<double> &A, const std::vector<double> &b)
+  {
+    const SizeOfSolution size = least_size_of_solution(A, b);
+    if (size.least > std::numeric_limits<double>::max())
+      throw InvalidInput("x is beyond the range of double precision: row " + std::to_string(size.row + 1) + " asks for an entry of " + size.text() +
+                         " at least, as |b_i| is so many times the sum of its |a_ij|\n  expected: an x below " +
+                         short_text(std::numeric_limits<double>::max(), 3) + "; divide b by a power of ten, and x is divided by it, too");
+  }
 } // namespace leopard::command_line

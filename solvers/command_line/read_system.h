@@ -28,4 +28,7 @@ namespace leopard::command_line
    * be related to it.
    */
   std::vector<double> right_hand_side(const CrsMatrix<double> &A, const std::string &path);
+
+  /** @throws InvalidInput where a row shows that x has entries which double cannot hold. */
+  void check_size_of_solution(const CrsMatrix<double> &A, const std::vector<double> &b);
 } // namespace leopard::command_line

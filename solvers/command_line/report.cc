@@ -26,6 +26,11 @@ namespace leopard::command_line
     std::fflush(stdout);
   }
 
+  std::string text_of_residual(double residual, int digits)
+  {
+    return std::isfinite(residual) ? short_text(residual, digits) : "not finite";
+  }
+
   std::string convergence_table(const SolveResult &result, double scale, const std::string &note)
   {
     const std::size_t n    = result.history_residuals.size();
@@ -36,7 +41,8 @@ namespace leopard::command_line
       {
         const std::size_t i = rows < 2 ? 0 : row * (n - 1) / (rows - 1);
         char              line[80];
-        std::snprintf(line, sizeof(line), "%12d %19.3e", result.history_iterations[i], result.history_residuals[i] / scale);
+        std::snprintf(
+          line, sizeof(line), "%12d %19.3e", result.history_iterations[i], std::abs(result.history_residuals[i] / scale)); // a NaN without a sign
         text += line;
         const int steps = result.history_iterations[i] - result.history_iterations[last];
         if (row > 0 && steps > 0 && result.history_residuals[last] > 0. && std::isfinite(result.history_residuals[i]))

@@ -28,4 +28,6 @@ namespace leopard::command_line
 
   void print(const std::string &text);
 
+  /** short_text(), or "not finite". */
+  std::string text_of_residual(double residual, int digits);
 } // namespace leopard::command_line

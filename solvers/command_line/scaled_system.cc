@@ -23,17 +23,25 @@ namespace leopard::command_line
       return v;
     }
 
-    /** One more solution, of what is left. @return whether the residual of A x = b is smaller. */
+    constexpr double digit = 0.1;
+
+    /**
+     * One more solution, of what is left. @param is_hidden see return_from_scaled(): then a digit is asked for, which
+     * shows whether there is more to gain. @return whether the residual of A x = b is smaller.
+     */
     bool correct(Solution                  &found,
                  std::vector<double>       &y,
                  const ScaledSystem        &system,
                  const CrsMatrix<double>   &A,
                  const std::vector<double> &b,
-                 StoppingCriteria           criteria)
+                 StoppingCriteria           criteria,
+                 bool                       is_hidden)
     {
       constexpr double margin     = 0.3; // norms in different weights need not fall alike
       const auto      &partition  = found.iteration.partition;
       criteria.relative_tolerance = std::max(criteria.relative_tolerance, margin * criteria.relative_tolerance / found.quality.relative());
+      if (is_hidden)
+        criteria.relative_tolerance = std::max(criteria.relative_tolerance, digit);
       criteria.max_iterations -= found.result.n_iterations;
       if (criteria.max_seconds > 0.)
         criteria.max_seconds -= found.result.seconds;
@@ -50,7 +58,8 @@ namespace leopard::command_line
       std::vector<double> x       = times(system.scaling.columns, d);
       const Quality       quality = quality_of(A, x, b), solved = quality_of(system.A, d, system.b);
       found.result.seconds += more.seconds;
-      if (!(quality.residual < found.quality.residual) || !(solved.residual <= 2. * found.solved.residual))
+      const double noise = std::max(2. * found.solved.residual, found.solved.rounding); // below, luck decides which is smaller
+      if (!(quality.residual < found.quality.residual) || !reached(solved.residual, noise))
         return false;
       y             = std::move(d);
       found.x       = std::move(x);
@@ -97,29 +106,29 @@ namespace leopard::command_line
   void return_from_scaled(
     Solution &found, const ScaledSystem &system, const CrsMatrix<double> &A, const std::vector<double> &b, const StoppingCriteria &criteria)
   {
-    constexpr int       few = 3, most = 30;              // corrections: any, and while each gains a digit
-    constexpr double    digit = 0.1, last_place = 4e-16; // of each equation's terms: better is none
-    std::vector<double> y  = found.x;
-    found.is_scaled        = true;
-    found.x                = times(system.scaling.columns, y);
-    found.quality          = quality_of(A, found.x, b);
-    const double before    = found.quality.relative();
-    const int    n_before  = found.result.n_iterations;
-    const double tolerance = criteria.relative_tolerance;
+    constexpr int       few = 3, most = 30; // corrections: any, and while each gains a digit
+    constexpr double    last_place = 4e-16; // of each equation's terms: better is none
+    std::vector<double> y          = found.x;
+    found.is_scaled                = true;
+    found.x                        = times(system.scaling.columns, y);
+    found.quality                  = quality_of(A, found.x, b);
+    const double before            = found.quality.relative();
+    const int    n_before          = found.result.n_iterations;
+    const double tolerance         = criteria.relative_tolerance;
     // what counts is A x = b: its norm, or where rounding errors of large rows hide that, each of its equations
     const auto is_hidden = [&] {
       return found.quality.is_rounding() && reached(found.quality.of_each_row, tolerance) &&
              (reached(found.solved.relative_rounding(), 10. * tolerance) || reached(found.quality.of_each_row, last_place));
     };
-    const auto is_good   = [&] { return found.quality.meets(tolerance) || is_hidden(); };
     int        n_done    = 0;
     bool       gains     = true; // a digit
     const bool is_solved = found.result.status == SolveStatus::converged ||
                            (found.result.status == SolveStatus::stagnated && found.solved.is_rounding()); // which those of the file need not be
-    while (is_solved && !is_good() && (n_done < few || (gains && n_done < most)))
+    // one is tried where the scaled system will decide, too: its residual may have met the tolerance long before
+    while (is_solved && !found.quality.meets(tolerance) && (gains || (n_done < few && !is_hidden())) && n_done < most)
       {
         const double residual = found.quality.residual;
-        if (!correct(found, y, system, A, b, criteria))
+        if (!correct(found, y, system, A, b, criteria, is_hidden()))
           break;
         gains = reached(found.quality.residual, digit * residual);
         ++n_done;

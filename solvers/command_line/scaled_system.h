@@ -23,10 +23,10 @@ namespace leopard::command_line
 
   /**
    * Makes of a solution of the scaled system one of A x = b, whose residual weighs rows otherwise: where it is above
-   * the tolerance, and not for rounding, the same method goes on with what is left:
+   * the tolerance the same method goes on with what is left:
    * R A C d = R (b - A x), and C d is added to x. Where it stays above, the solution is called
    * stagnated, but for an x that rounding errors alone keep from it and that solves each equation to the tolerance,
-   * measured by its own terms.
+   * measured by its own terms: one correction shows that they do.
    */
   void return_from_scaled(
     Solution &found, const ScaledSystem &system, const CrsMatrix<double> &A, const std::vector<double> &b, const StoppingCriteria &criteria);

@@ -2,9 +2,7 @@
 #include "strong_methods.h"
 
 #include "../base/errors.h"
-#include "../base/norms.h"
 #include "../base/stopwatch.h"
-#include "../base/usable_resources.h"
 #include "../base/words.h"
 #include "../device/device.h"
 #include "../distributed/gpus/krylov_of_parts.h"
@@ -18,11 +16,11 @@
 #include "../refinement/mixed_multigrid.h"
 #include "../refinement/rounded_preconditioner.h"
 #include "../triangular/incomplete_preconditioner.h"
+#include "direct_method.h"
 #include "krylov_method.h"
 #include "memory.h"
 #include "option_names.h"
 #include "report.h"
-#include "singular.h"
 #include "vectors.h"
 
 #include <algorithm>
@@ -92,99 +90,6 @@ namespace leopard::command_line
     private:
       const std::unique_ptr<Multigrid<double>> multigrid;
       const std::string                        about;
-    };
-
-    /** Sparse factors, and corrections for what they lose to rounding. */
-    class DirectMethod : public Solver
-    {
-    public:
-      DirectMethod(const CrsMatrix<double> &A_, bool has_dear_factors, const Log &log)
-        : A(A_)
-      {
-        if (A.n_rows > most_rows_of_direct || has_dear_factors)
-          check_cost(log);
-        try
-          {
-            factors = make_sparse_factors(A);
-          }
-        catch (const InvalidInput &)
-          {
-            const std::string why = why_structurally_singular(A);
-            throw InvalidInput("direct: " + (why.empty() ? "the matrix is singular, so its factors cannot be computed" : why) +
-                               "\n  expected: a regular matrix, or a right-hand side in its range and another method: gmres with the "
-                               "preconditioner none, or cg with jacobi for a symmetric one");
-          }
-      }
-
-      std::string name() const override { return "direct"; }
-      std::string description() const override { return factors->name() + ", factors by Eigen"; }
-      bool        is_fixed_linear_map() const override { return true; }
-      std::string unit() const override { return "solutions with the factors"; }
-
-      SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log & /*log*/) override
-      {
-        constexpr int       most  = 5;
-        const double        start = now();
-        std::vector<double> r(b), correction(b.size());
-        x.assign(b.size(), 0.);
-        SolveResult result;
-        result.initial_residual   = residual_norm(A, x.data(), b.data());
-        result.final_residual     = result.initial_residual;
-        result.history_residuals  = {result.initial_residual};
-        result.history_iterations = {0};
-        result.history_seconds    = {now() - start};
-        const double goal         = criteria.relative_tolerance * result.initial_residual;
-        const auto   time_is_over = [&] { return criteria.max_seconds > 0. && !(now() - start < criteria.max_seconds); };
-        while (!reached(result.final_residual, goal) && result.n_iterations < std::min(most, criteria.max_iterations) && !time_is_over())
-          {
-            factors->solve(correction.data(), r.data());
-            for (std::size_t i = 0; i < x.size(); ++i)
-              x[i] += correction[i];
-            multiply(A, x.data(), r.data());
-            for (std::size_t i = 0; i < x.size(); ++i)
-              r[i] = b[i] - r[i];
-            const double before   = result.final_residual;
-            result.final_residual = residual_norm(A, x.data(), b.data());
-            result.history_iterations.push_back(++result.n_iterations);
-            result.history_residuals.push_back(result.final_residual);
-            result.history_seconds.push_back(now() - start);
-            if (!(result.final_residual < 0.5 * before))
-              break;
-          }
-        result.status          = reached(result.final_residual, goal)             ? SolveStatus::converged
-                                 : !std::isfinite(result.final_residual)          ? SolveStatus::diverged
-                                 : time_is_over()                                 ? SolveStatus::time_limit
-                                 : result.n_iterations == criteria.max_iterations ? SolveStatus::iteration_limit
-                                                                                  : SolveStatus::stagnated;
-        result.min_iterations  = result.n_iterations;
-        result.mean_iterations = result.n_iterations;
-        result.seconds         = now() - start;
-        return result;
-      }
-
-    private:
-      /**
-       * Of many rows: an analysis of the pattern tells the multiplications of Cholesky factors, c_j^2 for each column's
-       * c_j entries, of which there are at most sqrt(n sum c_j^2) then; LU factors in another order take some times as
-       * much. @throws InvalidInput if that is too much.
-       */
-      void check_cost(const Log &log) const
-      {
-        constexpr double of_lu = 4.;
-        const double     work  = of_lu * cholesky_operations(A) * A.n_entries();
-        const double     bytes = of_lu * 12. * std::sqrt(work / of_lu * A.n_rows);
-        const double     half  = 0.5 * usable_memory();
-        const auto       text  = [](double operations, double memory) {
-          return short_text(operations, 1) + " multiplications and " + short_text(memory / 1e9, 2) + " GB";
-        };
-        log("direct", "factors of " + std::to_string(A.n_rows) + " rows take about " + text(work, bytes));
-        if (!(work <= most_operations && bytes <= half))
-          throw InvalidInput("direct: factors of " + std::to_string(A.n_rows) + " rows take about " + text(work, bytes) + "\n  expected: at most " +
-                             text(most_operations, half) + ", half of the memory; another method for larger ones");
-      }
-
-      const CrsMatrix<double>              &A;
-      std::unique_ptr<CoarseSolver<double>> factors;
     };
 
     /** As the arguments say, for the levels of a multigrid. */
@@ -372,11 +277,19 @@ namespace leopard::command_line
           if (a.fill_level == 0) // else it is known when the fill is
             say_memory(
               "factors while they are made", bytes_of_factors<Number>(A.n_entries()), Backend::host, "--preconditioner async or jacobi", log);
+          const double start = now();
+          if (a.fill_level > 0 && a.criteria.max_seconds > 0.)
+            options.factors.asked_to_stop = [start, limit = a.criteria.max_seconds] { return !(now() - start < limit); };
           options.factors.largest_shift = std::min(options.factors.largest_shift, a.largest_shift);
           std::shared_ptr<IncompletePreconditioner<Number>> factors;
           try
             {
               factors = make_incomplete_preconditioner<Number>(A, options);
+            }
+          catch (const FactorsStopped &)
+            {
+              throw ConvergenceFailure(options.factors.name() + ": the time was over, " + short_text(now() - start, 2) +
+                                       " s, while the factors were made\n  to do: a lower --fill, or more --max-seconds");
             }
           catch (const ShiftTooLarge &)
             {

@@ -15,12 +15,6 @@ namespace leopard
 
 namespace leopard::command_line
 {
-  /** Largest number of rows whose sparse factors are computed without a look at what they take. */
-  constexpr int most_rows_of_direct = 100000;
-
-  /** Multiplications of the sparse factors of more rows: about a minute. */
-  constexpr double most_operations = 3e11;
-
   /**
    * The stencil that a matrix in the natural order of a whole grid is, x fastest, with zero boundary values; nothing
    * for others. Looks at each entry once.

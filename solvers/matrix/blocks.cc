@@ -4,9 +4,8 @@
 #include "../base/errors.h"
 #include "../base/thread_pool.h"
 #include "../base/words.h"
+#include "graph_blocks.h"
 #include "shifted_tiles.h"
-
-#include <metis.h>
 
 #include <algorithm>
 #include <array>
@@ -16,42 +15,14 @@
 
 namespace leopard
 {
+  void require_block_size(int block_size)
+  {
+    if (block_size < 1)
+      throw InvalidInput("block_size is " + std::to_string(block_size) + "\n  expected: at least one row a block");
+  }
+
   namespace
   {
-    void require_block_size(int block_size)
-    {
-      if (block_size < 1)
-        throw InvalidInput("block_size is " + std::to_string(block_size) + "\n  expected: at least one row a block");
-    }
-
-    struct Graph
-    {
-      std::vector<int> offsets = {0}, neighbours;
-    };
-
-    /** The graph of A + A^T without loops and without ghosts. */
-    template <typename Number>
-    Graph symmetric_graph(const CrsMatrix<Number> &A)
-    {
-      std::vector<std::vector<int>> adjacent(A.n_rows);
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          if (const int j = A.columns[p]; j != i && j < A.n_rows)
-            {
-              adjacent[i].push_back(j);
-              adjacent[j].push_back(i);
-            }
-      Graph graph;
-      for (std::vector<int> &row : adjacent)
-        {
-          std::sort(row.begin(), row.end());
-          row.erase(std::unique(row.begin(), row.end()), row.end());
-          graph.neighbours.insert(graph.neighbours.end(), row.begin(), row.end());
-          graph.offsets.push_back(checked_count(static_cast<double>(graph.neighbours.size()), "entries in the graph of A + A^T"));
-        }
-      return graph;
-    }
-
     std::vector<int> equal_offsets(int n_rows, int block_size)
     {
       std::vector<int> offsets = {0};
@@ -61,26 +32,6 @@ namespace leopard
     }
 
     /** Rows of the same part stand together, parts in their order, rows within a part in theirs. Empty parts vanish. */
-    Partition partition_of(const std::vector<int> &part_of_row, int n_parts)
-    {
-      std::vector<int> count(n_parts, 0);
-      for (const int part : part_of_row)
-        ++count[part];
-      std::vector<int> next(n_parts, 0);
-      Partition        result;
-      result.block_offsets = {0};
-      for (int part = 0; part < n_parts; ++part)
-        {
-          next[part] = result.block_offsets.back();
-          if (count[part] > 0)
-            result.block_offsets.push_back(next[part] + count[part]);
-        }
-      result.old_row.resize(part_of_row.size());
-      for (std::size_t i = 0; i < part_of_row.size(); ++i)
-        result.old_row[next[part_of_row[i]]++] = static_cast<int>(i);
-      return result;
-    }
-
     /** The last row found by a breadth-first search is far away: begin there (George and Liu's idea, two rounds). */
     int far_row(const Graph &graph, int start, std::vector<int> &mark, int round)
     {
@@ -403,80 +354,6 @@ namespace leopard
                       : bisected<3>(coordinates, block_size, n_threads, shifted);
   }
 
-  namespace
-  {
-    /** Parts that are too large in as many as it takes, by the order of their rows. @return the number of parts. */
-    int split_large_parts(std::vector<int> &part, int n_parts, int block_size)
-    {
-      std::vector<int> size(n_parts, 0), n_seen(n_parts, 0), first(n_parts);
-      for (const int p : part)
-        ++size[p];
-      int n = n_parts; // the first piece of a part keeps its number
-      for (int p = 0; p < n_parts; ++p)
-        {
-          first[p] = n - 1;
-          n += std::max(0, (size[p] - 1) / block_size);
-        }
-      for (int &p : part)
-        {
-          const int n_pieces = (size[p] - 1) / block_size + 1, rows = (size[p] - 1) / n_pieces + 1, piece = n_seen[p]++ / rows;
-          p = piece == 0 ? p : first[p] + piece;
-        }
-      return n;
-    }
-  } // namespace
-
-  template <typename Number>
-  Partition metis_partition(const CrsMatrix<Number> &A, int block_size)
-  {
-    require_block_size(block_size);
-    Graph            graph = symmetric_graph(A);
-    std::vector<int> too_large; // what METIS has found last
-    int              n_too_large = 0;
-    // METIS keeps the parts' sizes within a tolerance; more parts are asked for until none exceeds the block size
-    for (idx_t n_parts = A.n_rows == 0 ? 1 : (A.n_rows - 1) / block_size + 1;; n_parts += 1 + n_parts / 50)
-      {
-        if (n_parts <= 1)
-          return contiguous_partition(A.n_rows, std::max(1, A.n_rows));
-        if (n_parts >= A.n_rows)
-          return contiguous_partition(A.n_rows, block_size);
-        idx_t              n = A.n_rows, n_constraints = 1, cut = 0;
-        std::vector<idx_t> offsets(graph.offsets.begin(), graph.offsets.end()), neighbours(graph.neighbours.begin(), graph.neighbours.end());
-        std::vector<idx_t> part(A.n_rows);
-        idx_t              metis_options[METIS_NOPTIONS];
-        METIS_SetDefaultOptions(metis_options);
-        metis_options[METIS_OPTION_SEED]    = 1;
-        metis_options[METIS_OPTION_UFACTOR] = 10;
-        const int code                      = METIS_PartGraphKway(&n,
-                                             &n_constraints,
-                                             offsets.data(),
-                                             neighbours.data(),
-                                             nullptr,
-                                             nullptr,
-                                             nullptr,
-                                             &n_parts,
-                                             nullptr,
-                                             nullptr,
-                                             metis_options,
-                                             &cut,
-                                             part.data());
-        if (code != METIS_OK && n_too_large > 0) // METIS 5.1 fails for some numbers of parts
-          {
-            n_too_large = split_large_parts(too_large, n_too_large, block_size);
-            return partition_of(too_large, n_too_large);
-          }
-        if (code != METIS_OK)
-          throw InvalidInput("METIS could not divide the graph of the matrix into " + std::to_string(n_parts) + " parts (code " +
-                             std::to_string(code) + ")\n  expected: contiguous blocks or tiles instead");
-        too_large.assign(part.begin(), part.end());
-        n_too_large        = static_cast<int>(n_parts);
-        Partition  result  = partition_of(too_large, n_too_large);
-        const auto largest = blocks_between(result.block_offsets).largest();
-        if (largest <= block_size)
-          return result;
-      }
-  }
-
   template <typename Number>
   Partition rcm_partition(const CrsMatrix<Number> &A, int block_size)
   {
@@ -546,7 +423,6 @@ namespace leopard
 #define INSTANTIATE(Number)                                                                                                               \
   template Partition                     shaped_partition(const CrsMatrix<Number> &A, BlockShape shape, int block_size);                  \
   template std::vector<std::vector<int>> rows_with_overlap(const CrsMatrix<Number> &A, const Blocks &blocks, Overlap overlap, int level); \
-  template Partition                     metis_partition(const CrsMatrix<Number> &A, int block_size);                                     \
   template Partition                     rcm_partition(const CrsMatrix<Number> &A, int block_size);                                       \
   template Partition compact_partition(const CrsMatrix<Number> &A, const std::vector<double> &coordinates, int dim, int block_size, int n_threads);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)

@@ -99,8 +99,10 @@ namespace leopard
   Partition coordinate_partition(const std::vector<double> &coordinates, int dim, int block_size, int n_threads = 1, bool shifted = false);
 
   /**
-   * METIS k-way partition of the graph of A + A^T into parts of at most block_size rows. Where METIS fails for the
-   * number of parts that this takes, parts that are too large are split. @throws InvalidInput where it fails at once.
+   * METIS partition of the graph of A + A^T into parts of at most block_size rows. Where some rows that follow one
+   * another are those of a node of a system (elasticity), as the pattern shows, it is the graph of nodes, whose rows
+   * stay together. Where METIS fails for the number of parts that this takes, parts that are too large are split.
+   * @throws InvalidInput where it fails at once.
    */
   template <typename Number>
   Partition metis_partition(const CrsMatrix<Number> &A, int block_size);

@@ -27,6 +27,13 @@ namespace leopard
     using InvalidInput::InvalidInput;
   };
 
+  /** Factors that were given up, as FactorOptions::asked_to_stop said. */
+  class FactorsStopped : public ConvergenceFailure
+  {
+  public:
+    using ConvergenceFailure::ConvergenceFailure;
+  };
+
   /** Which incomplete factors. */
   enum class FactorKind
   {
@@ -58,6 +65,11 @@ namespace leopard
     double max_bytes = 0.;
     /** Told their entries and bytes_of_factors() when the fill is known, before values are computed. */
     std::function<void(double n_entries, double bytes)> report_fill = {};
+    /**
+     * Asked every rows_of_question rows, by several threads, while the fill is found and rows are eliminated: where it
+     * says so the factors are given up (FactorsStopped).
+     */
+    std::function<bool()> asked_to_stop = {};
     /** Of the host; 0: as many as this process may use. The factors, and what solve() does, do not depend on it. */
     int n_threads = 0;
 
@@ -82,16 +94,19 @@ namespace leopard
     int n_rows() const { return static_cast<int>(diagonal.size()); }
   };
 
+  constexpr int rows_of_question = 16; ///< FactorOptions::asked_to_stop
+
   /**
    * A pattern with fill up to a level, which is 0 for the entries of the pattern that is given, and otherwise the
    * smallest of level(i, k) + level(k, j) + 1 over all k < min(i, j): elimination of row k makes a_ij of a_ik and a_kj,
    * and the more often it takes something made, the smaller it is where A is dominated by its diagonal. Up to level
    * n_rows() the factors are those of elimination without pivoting. In sequence, a row after the other.
-   * @param pattern of level 0. @param level >= 0. @param max_entries of the result. @throws InvalidInput for more than
-   * these, and for more than 2^31 - 1. Source: Saad,
+   * @param pattern of level 0. @param level >= 0. @param max_entries of the result. @param asked_to_stop see
+   * FactorOptions.
+   * @throws InvalidInput for more than these, and for more than 2^31 - 1; FactorsStopped. Source: Saad,
    * Iterative Methods for Sparse Linear Systems, 2003, definition 10.5 and algorithm 10.5 (section 10.3.3).
    */
-  FactorPattern with_fill(const FactorPattern &pattern, int level, double max_entries = HUGE_VAL);
+  FactorPattern with_fill(const FactorPattern &pattern, int level, double max_entries = HUGE_VAL, const std::function<bool()> &asked_to_stop = {});
 
   /**
    * What incomplete factors take of memory, about, while they are made and when solves have them: the pattern with
@@ -126,8 +141,8 @@ namespace leopard
 
     /**
      * @param A host memory; copied. @param factorization another than elimination.
-     * @throws ShiftTooLarge where no shift helps that is allowed. @throws InvalidInput for what A.validate() and
-     * with_fill() refuse; for ic also if A is not symmetric (to 1e-10,
+     * @throws ShiftTooLarge where no shift helps that is allowed. @throws FactorsStopped. @throws InvalidInput for what
+     * A.validate() and with_fill() refuse; for ic also if A is not symmetric (to 1e-10,
      * in single precision 1e-4, of sqrt(a_ii a_jj)) or has a diagonal entry that is not positive; for a pivot that is
      * refused, or is not finite, without a shift and where no shift helps, naming the row.
      */

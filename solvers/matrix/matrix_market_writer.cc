@@ -1,48 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../base/compressed_file.h"
 #include "../base/errors.h"
-#include "../base/whole_file.h"
 #include "matrix_market.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-
-#include <fcntl.h>
-#include <unistd.h>
-#include <zlib.h>
 
 namespace leopard
 {
   namespace
   {
-    /** Writes numbers to a NewFile, compressed if PATH ends in .gz; without commit() nothing remains. */
+    /** Gathers numbers as text, of which a file is written. */
     class NumberFile
     {
     public:
       explicit NumberFile(const std::string &path)
-        : path(path)
-        , file(path)
+        : file(path)
       {
-        const int of_zlib = ::fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0); // zlib closes its own
-        if (of_zlib < 0)
-          throw FileError(path, errno);
-        stream = gzdopen(of_zlib, path.ends_with(".gz") ? "wb" : "wbT");
-        if (stream == nullptr)
-          {
-            ::close(of_zlib);
-            throw FileError(path, ENOMEM);
-          }
         text.reserve(2 * max_text);
-      }
-
-      NumberFile(const NumberFile &)            = delete;
-      NumberFile &operator=(const NumberFile &) = delete;
-
-      ~NumberFile()
-      {
-        if (stream != nullptr)
-          gzclose(stream);
       }
 
       void write(const std::string &words) { text += words; }
@@ -61,12 +37,6 @@ namespace leopard
       void commit()
       {
         flush();
-        errno             = 0;
-        const int closed  = gzclose(stream);
-        const int gz_code = errno != 0 ? errno : EIO;
-        stream            = nullptr;
-        if (closed != Z_OK)
-          throw FileError(path, gz_code);
         file.commit();
       }
 
@@ -75,16 +45,12 @@ namespace leopard
 
       void flush()
       {
-        errno = 0;
-        if (!text.empty() && gzwrite(stream, text.data(), static_cast<unsigned int>(text.size())) == 0)
-          throw FileError(path, errno != 0 ? errno : EIO);
+        file.write(text);
         text.clear();
       }
 
-      const std::string path;
-      NewFile           file;
-      gzFile            stream = nullptr;
-      std::string       text;
+      CompressedFile file;
+      std::string    text;
     };
 
     std::string place(int row, int column)

@@ -553,6 +553,14 @@ class Solving(Program):
         plain = self.run_it("A.mtx", "--method", "async", "--tolerance", "0", "--max-iterations", "25", "--backend", "host")
         self.assertEqual(re.findall(r"^ +(\d+) +\d\.", plain, re.M), ["0", "25"])  # nobody asks for what is between
 
+    def test_a_history_whose_name_says_so_is_compressed(self):
+        """It was plain text."""
+        for name in ("h.csv", "h.csv.gz"):
+            self.run_it("A.mtx", "--method", "async", "--schedule", "replay", "--history", name)
+        text = gzip.decompress((self.folder / "h.csv.gz").read_bytes()).decode()
+        columns = [[line.split(",")[:3] for line in lines.splitlines()] for lines in (text, (self.folder / "h.csv").read_text())]  # but for the times
+        self.assertEqual(*columns)
+
     def test_history(self):
         said = self.run_it("A.mtx", "--method", "async", "--history", "h.csv", "--test-every", "1", "--tolerance", "1e-8", "--backend", "host")
         with open(self.folder / "h.csv", encoding="utf-8") as stream:
@@ -793,6 +801,26 @@ class Advice(Program):
         said = self.run_it("line.mtx", "--analyze")
         self.assertIn("as a relaxation:         the matrix is not positive definite", said)
         self.assertIn("--method automatic:      ", said)
+
+    def test_a_tuning_that_is_too_short(self):
+        """It advised --tune; and tuning took ten times the limit of time, of which nothing was said."""
+        self.matrix("grid.mtx", laplace(120), 14400)
+        _, error = self.run_it("grid.mtx", "--tune", "--tune-seconds", "0.0001", "--backend", "host", code=1)
+        self.assertIn("more time for the search (--tune-seconds, now 0.0001)", error)
+        self.assertIn("without --tune larger or more compact blocks", error)
+        self.assertNotIn("--tune;", error)
+        said, _ = self.run_it("grid.mtx", "--tune", "--tune-seconds", "1", "--max-seconds", "0.3", "--backend", "host", code=1)
+        self.assertRegex(said.split("advice ")[1], r"^ *to do: more --max-seconds, or fewer --tune-seconds: tuning took most of the \S+ s before the solution")
+        said = self.run_it("grid.mtx", "--tune", "--max-seconds", "3", "--tolerance", "0.1", "--backend", "host")
+        self.assertIn("takes half of --max-seconds, 1.5 s", said)
+
+    def test_no_advice_to_scale_what_is_even(self):
+        """S A S with S = D^-1/2 was advised where the diagonal is constant, and changes nothing."""
+        self.matrix("grid.mtx", laplace(120), 14400)
+        said = self.run_it("grid.mtx", "--method", "async", "--tolerance", "1e-3", "--max-iterations", "100000")
+        self.assertIn("; a large condition number makes it so\n            to do: --tolerance ", said)
+        self.assertNotIn("S A S", said)
+        self.assertNotIn("of very different size", said)
 
     def test_options_that_made_it_diverge(self):
         said, _ = self.run_it("A.mtx", "--omega", "1.9", code=1)
@@ -1697,6 +1725,15 @@ class Combined(Program):
                 self.assertLess(counts[1], 0.95 * counts[0])
                 self.assertLess(counts[2], 0.9 * counts[1])
 
+    def test_fill_ends_with_the_time(self):
+        """Nothing interrupted it, for a minute after a limit of seconds."""
+        self.matrix("large.mtx", laplace(100), 10000)
+        for preconditioner, name in (("ic", "IC"), ("ilu", "ILU")):
+            for level, limit in (("60", "0.1"), ("3", "1e-9")):  # while rows are eliminated, or the fill is found
+                self.refused("large.mtx", "--method", "gmres", "--preconditioner", preconditioner, "--fill", level, "--max-seconds", limit,
+                             says=[f"{name}({level}): the time was over", "a lower --fill, or more --max-seconds"], code=1)
+            self.run_it("large.mtx", "--method", "gmres", "--preconditioner", preconditioner, "--fill", "2", "--max-seconds", "1000")
+
     def test_what_preconditions_cg_is_synchronous_unless_asked_for(self):
         self.matrix("grid.mtx", laplace(60), 3600)
         for preconditioner in (("async",), ("ic", "--triangular", "async")):
@@ -1738,6 +1775,11 @@ class Combined(Program):
             said, _ = self.run_it("grid.mtx", *options, "--max-seconds", "1e-9", code=1)
             self.assertIn("more --max-seconds", said)
             self.assertNotIn("looking", said)
+        said, _ = self.run_it("grid.mtx", "--max-seconds", "1e-9", code=1)
+        self.assertIn("advice      to do: more --max-seconds; --analyze says which methods are tried", said)
+        self.assertNotIn("singular", said)
+        said, _ = self.run_it("grid.mtx", "--method", "async", "--tolerance", "0", "--max-seconds", "1e-9", code=1)  # not all iterations, with exit code 0
+        self.assertRegex(said, r"advice +the time was over after \d+ of the 10000 iterations, all of which --tolerance 0 asks for\n +to do: more --max-seconds, or fewer --max-it")
 
     def test_the_best_solution_is_kept_where_time_is_over(self):
         """That of the attempt which the time ended was reported, 0.2 after 1e-5."""
@@ -1762,6 +1804,10 @@ class Combined(Program):
         for text in ("unused      --threads", "unused      --test-every"):
             self.assertIn(text, said)
         self.assertNotIn("unused", self.run_it("grid.mtx", "--threads", "2", "--backend", "host"))
+        for name, options, says in (("saddle.mtx", ["--triangular", "async", "--triangular-iterations", "2"], "--triangular and --triangular-iterations, as direct has no"),
+                                    ("grid.mtx", ["--triangular", "exact"], "--triangular, as cg preconditioned by multigrid has no")):
+            self.assertIn("unused      " + says + " incomplete factors", self.run_it(name, *options))
+        self.assertNotIn("unused", self.run_it("grid.mtx", "--method", "cg", "--preconditioner", "ic", "--triangular", "exact"))
 
     def test_advice_is_of_the_method(self):
         for options, says in ((["--method", "cg", "--max-iterations", "3"], ["more --max-iterations", "--method gmres", "--method automatic"]),

@@ -31,6 +31,46 @@ class TrueResidual(Program):
         self.matrix("K.mtx", entries, 400)
         self.assertIn("result      converged", self.run_it("K.mtx"))
 
+    def saddle(self, name, diagonal, second, pairs):
+        """[D B'; B S] with the entries of B that are given, and a right-hand side."""
+        numbers, n, m = random.Random(7), len(diagonal), len(second)
+        entries = {(i, i): value for i, value in enumerate(list(diagonal) + list(second))}
+        for (i, j), value in pairs.items():
+            entries[n + i, j] = entries[j, n + i] = value
+        self.matrix(name + ".mtx", entries, n + m)
+        self.vector(name + "_b.mtx", [numbers.gauss(0., 1.) for _ in range(n + m)])
+
+    def test_a_larger_tolerance_is_no_harder(self):
+        """A tolerance was refused, with one of three times as much advised, though a larger one got corrections that reached both."""
+        numbers = random.Random(12)
+        diagonal = [10**numbers.uniform(-12, 12) for _ in range(200)]
+        pairs = {(i, j): numbers.gauss(0., 1.) for i in range(60) for j in numbers.sample(range(200), 4)}
+        for name, second in (("regularized", [-1e-9] * 60), ("saddle", [0.] * 60)):
+            self.saddle(name, diagonal, second, pairs)
+            system = (name + ".mtx", "--rhs", name + "_b.mtx", "--tolerance")
+            said, _ = self.run_it(*system, "1e-14", code=1)
+            least = float(re.search(r"to do: at most --tolerance (\S+) can be reached", said)[1])
+            for times in (1., 1.3, 2., 3., 5., 10., 100., 1e4):
+                with self.subTest(name, times=times):
+                    self.run_it(*system, repr(least * times))
+
+    def test_the_scaled_system_decides_after_a_correction(self):
+        """The first residual that the scaled system took for small was accepted, where one correction met the tolerance in the file."""
+        m = 14  # fluxes through the edges between m x m cells, none through the boundary: constants are nearly in the null space
+        edges = [(k, k + 1) for k in range(m * m) if k % m < m - 1] + [(k, k + m) for k in range(m * m - m)]
+        pairs = {(cell, edge): sign for edge, cells in enumerate(edges) for cell, sign in zip(cells, (1., -1.))}
+        self.saddle("mixed", [1e-3] * len(edges), [-1e-12] * m * m, pairs)
+        system = ("mixed.mtx", "--rhs", "mixed_b.mtx", "--tolerance")
+        said, _ = self.run_it(*system, "1e-12", code=1)
+        found = re.search(r"rounding    the residual of the scaled system is .*\n +to do: at most --tolerance (\S+) can be reached in double precision, of the scaled system; "
+                          r"that is (\S+) of A x = b", said)
+        self.assertIsNotNone(found, said)
+        self.run_it(*system, found[1])
+        for times in (1., 1.5, 2., 3.):
+            tolerance = float(found[2]) * times
+            said = self.run_it(*system, repr(tolerance))
+            self.assertLessEqual(float(re.search(r"\|\|b\|\| = (\S+),", said)[1]), 1.1 * tolerance)
+
     def test_an_x_that_explodes_settles_nothing(self):
         """Bidiagonal with 10 beside 1: Krylov methods stagnate at 1e31 of b, where rounding errors of x are as large; factors are exact."""
         n = 50
@@ -38,6 +78,26 @@ class TrueResidual(Program):
         said = self.run_it("K.mtx")
         self.assertRegex(said, "(automatic|next) +direct")
         self.assertIn("max |x - 1| = 0", said)
+
+    def test_an_x_beyond_double(self):
+        """Seven methods failed, with a residual of "-nan", and the matrix was said to be singular, perhaps."""
+        self.matrix("tiny.mtx", {at: value * 1e-200 for at, value in laplace(12).items()}, 144)
+        self.vector("large.mtx", [1e200 * (1. + i % 3) for i in range(144)])
+        self.matrix("row.mtx", {(0, 0): 1., (1, 1): 1e-300}, 2)
+        self.vector("b.mtx", [1., -1e200])
+        for system, says in ((("tiny.mtx", "--rhs", "large.mtx"), "row 12 asks for an entry of 5e+399 at least"), (("row.mtx", "--rhs", "b.mtx"), "row 2 asks for an entry of 1e+500 at least")):
+            for options in ((), ("--method", "async"), ("--method", "direct")):
+                self.refused(*system, *options, says=["x is beyond the range of double precision", says], code=1)
+        n = 100  # a line, whose rows do not show it: x is 1250 times what the first one asks for
+        self.matrix("line.mtx", {(i, j): 2e-200 if i == j else -1e-200 for i in range(n) for j in range(max(0, i - 1), min(n, i + 2))}, n)
+        self.vector("b.mtx", [1.5e106] * n)
+        for options in ((), ("--method", "async"), ("--method", "cg")):
+            said, _ = self.run_it("line.mtx", "--rhs", "b.mtx", *options, code=1)
+            self.assertIn("x has entries of 5e+305 at least, by row 1, and others may be beyond what double holds", said)
+            self.assertNotIn("-nan", said)
+            self.assertNotIn("singular", said)
+        self.vector("b.mtx", [1e104] * n)
+        self.run_it("line.mtx", "--rhs", "b.mtx")
 
     def test_relaxations_refuse_ones_that_are_in_the_null_space(self):
         """b = A 1 = 0: x = 0 was called the solution, which is said to be all ones."""
