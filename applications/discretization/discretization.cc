@@ -279,6 +279,7 @@ namespace leopard
       dof_handler.distribute_dofs(FE_SimplexP<dim, spacedim>(parameters.degree));
     else
       dof_handler.distribute_dofs(FE_Q<dim, spacedim>(parameters.degree));
+    mesh->nodes.clear();
     levels_are_numbered = false;
     set_up_unknowns();
   }
@@ -353,18 +354,20 @@ namespace leopard
   void Discretization<dim, spacedim>::interpolate_initial_values(HostVector &u) const
   {
     u.reinit(owned_unknowns, comm);
-    std::map<types::global_dof_index, Point<spacedim>> nodes;
-    DoFTools::map_dofs_to_support_points(*mapping, dof_handler, nodes);
-    std::string error;
-    for (const auto &[dof, point] : nodes)
-      if (owned.is_element(dof))
+    const std::vector<double> coordinates = nodes();
+    std::string               error;
+    Point<spacedim>           point;
+    for (unsigned int i = 0; i < owned.n_elements(); ++i)
+      {
+        std::copy_n(&coordinates[i * spacedim], spacedim, point.begin_raw());
         for (unsigned int c = 0; c < components; ++c)
           {
             const double value = problem.initial_value(c, to_3d(point));
             if (!std::isfinite(value) && error.empty())
               error = not_finite_message(problem.initial[c], value, point, 0.);
-            u(components * dof + c) = value;
+            u.begin()[components * i + c] = value;
           }
+      }
     throw_if_any_entry_failed(error, comm);
     u.compress(VectorOperation::insert);
   }

@@ -22,6 +22,7 @@ namespace leopard
     }
     std::unique_ptr<dealii::parallel::TriangulationBase<dim, spacedim>> triangulation;
     dealii::DoFHandler<dim, spacedim>                                   dof_handler; ///< scalar
+    std::vector<double>                                                 nodes;       ///< see Discretization::nodes(); empty: not asked for
   };
 
   template <int dim, int spacedim>
