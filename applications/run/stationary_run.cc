@@ -188,6 +188,7 @@ namespace leopard
       auto   set_up = context.provenance.begin_set_up(true);
       Newton newton(
         context.parameters.newton, context.parameters.linear_solver, implicit, context.parameters.problem->fields().size(), &levels, context.comm);
+      newton.linear_solver();
       set_up.reset();
       if (const std::string details = newton.linear_solver().details(); !details.empty())
         context.log.line(indented(details));

@@ -122,7 +122,7 @@ namespace leopard
       unsigned int step_number() const { return integrator->step_number(); } ///< those of earlier starts included
 
       /** What the linear solver of the general time loop has found from the matrix of the last step. */
-      json found_by_linear_solver() const { return integrator->is_fused() ? json::object() : newton->linear_solver().report(); }
+      json found_by_linear_solver() { return integrator->is_fused() ? json::object() : newton->linear_solver().report(); }
 
       /** Where nothing has grown that should have: implicit steps much longer than growth takes damp it. */
       void warn_of_long_steps() const
