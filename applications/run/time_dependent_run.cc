@@ -7,6 +7,7 @@
 #include "separated_loads.h"
 #include "simulation.h"
 #include "statistics.h"
+#include "step_report.h"
 #include "transport_check.h"
 #include "unused_entries.h"
 
@@ -540,32 +541,7 @@ namespace leopard
     report.update(run.found_by_linear_solver());
     if (context.parameters.linear_solver.tunes() && result.n_steps > 0 && !report.contains("tuned"))
       context.log.line("'Linear solver/Tuning time' was not used: no step was short enough for async");
-    const unsigned int before   = run.step_number() - result.n_steps;
-    report["steps"]             = result.n_steps;
-    report["steps_in_all"]      = run.step_number(); // all other counts are those since the resume, too
-    report["newton_steps"]      = result.newton_steps;
-    report["linear_iterations"] = result.linear_iterations;
-    if (result.corrections > 0)
-      report["corrections"] = result.corrections;
-    report["rejected_steps"]     = result.rejected.total();
-    report["rejected_for"]       = {{"error", result.rejected.error},
-                                    {"linear solver", result.rejected.linear_solver},
-                                    {"Newton", result.rejected.newton},
-                                    {"not finite", result.rejected.not_finite}};
-    report["steps_by_gmres"]     = result.alternative_steps;
-    report["steps_by_multigrid"] = result.multigrid_steps;
-    report["clipped_values"]     = result.clipped;
-    context.log.line((before > 0 ? format("%u steps in all; since step %u: ", run.step_number(), before) : "") +
-                     format("%u steps, %ld Newton steps, %ld linear iterations%s, %ld steps rejected",
-                            result.n_steps,
-                            result.newton_steps,
-                            result.linear_iterations,
-                            result.corrections > 0 ? format(" in %ld corrections", result.corrections).c_str() : "",
-                            result.rejected.total()) +
-                     (result.rejected.total() > 0 ? " (" + reasons_of(result.rejected) + ")" : "") +
-                     (result.alternative_steps > 0 ? format(", %ld beyond the asynchronous bound solved by gmres", result.alternative_steps) : "") +
-                     (result.multigrid_steps > 0 ? format(", %ld solved by multigrid", result.multigrid_steps) : "") +
-                     (result.clipped > 0 ? format(", %ld negative values set to zero", result.clipped) : ""));
+    report_steps(context, result, run.step_number());
     if (run.time_reached() > 0.) // else the initial values would be called a pattern
       {
         const json         analysis          = context.provenance.json().value("analysis", json::object());
