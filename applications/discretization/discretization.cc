@@ -302,7 +302,6 @@ namespace leopard
     relevant_unknowns = interleaved(relevant);
 
     make_constraints();
-    make_sparsity_pattern();
   }
 
   template <int dim, int spacedim>
@@ -317,7 +316,7 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
-  void Discretization<dim, spacedim>::make_sparsity_pattern()
+  TrilinosWrappers::SparsityPattern Discretization<dim, spacedim>::sparsity_pattern() const
   {
     DynamicSparsityPattern               pattern(relevant_unknowns);
     std::vector<types::global_dof_index> dofs(dof_handler.get_fe().dofs_per_cell), unknowns(dofs.size()), of_partner(dofs.size());
@@ -341,7 +340,9 @@ namespace leopard
             }
         }
     SparsityTools::distribute_sparsity_pattern(pattern, owned_unknowns, comm, relevant_unknowns);
-    sparsity_pattern.reinit(owned_unknowns, owned_unknowns, pattern, comm);
+    TrilinosWrappers::SparsityPattern result;
+    result.reinit(owned_unknowns, owned_unknowns, pattern, comm);
+    return result;
   }
 
   template <int dim, int spacedim>

@@ -56,6 +56,10 @@ namespace leopard
                          context_.comm,
                          mesh_text.empty() ? nullptr : context_.mesh->find<dim, spacedim>(mesh_text))
         , checkpoints(context_.directory, context_.comm)
+        , system_text(text_of_shared_system(context_, mesh_text))
+        , earlier_system(system_text.empty() ? nullptr : context_.mesh->find_system(system_text))
+        , own_system(earlier_system != nullptr ? earlier_system : std::make_shared<SemiDiscreteSystem>())
+        , system(*own_system)
       {
       }
 
@@ -82,7 +86,10 @@ namespace leopard
           }
         if (is_first)
           report_boundary(context, discretization, time.end_time);
-        discretization.assemble(system, 0.);
+        if (earlier_system == nullptr)
+          discretization.assemble(system, 0.);
+        if (!system_text.empty())
+          context.mesh->keep_system(system_text, own_system);
         implicit =
           std::make_unique<ImplicitSystem>(system, problem, time.explicit_reaction() ? ReactionTreatment::explicit_ : ReactionTreatment::implicit);
         if (problem.reaction_depends_on_place())
@@ -297,7 +304,9 @@ namespace leopard
                                 static_cast<unsigned long long>(discretization.triangulation.n_global_active_cells()),
                                 static_cast<unsigned long long>(discretization.n_unknowns()),
                                 discretization.mesh_size(),
-                                shares_mesh ? ", that of an earlier run" : ""));
+                                earlier_system != nullptr ? ", that of an earlier run, with its matrices"
+                                : shares_mesh             ? ", that of an earlier run"
+                                                          : ""));
         const TimeLoopParameters &loop = context.parameters.time_loop;
         std::string               line = format("time: to t = %g by %s, ", time.end_time, time.scheme.c_str());
         line += time.adaptive()        ? format("error-controlled steps (tolerance %g)", time.stepping.error_tolerance)
@@ -492,7 +501,10 @@ namespace leopard
       bool                                            shares_mesh = false;
       Discretization<dim, spacedim>                   discretization;
       Checkpoints                                     checkpoints;
-      SemiDiscreteSystem                              system;
+      const std::string                               system_text;    ///< what matrices are made of, if runs may share them
+      const std::shared_ptr<SemiDiscreteSystem>       earlier_system; ///< of another run of the sweep; null: there is none
+      const std::shared_ptr<SemiDiscreteSystem>       own_system;     ///< that or a new one
+      SemiDiscreteSystem                             &system;
       std::unique_ptr<TransportTerms>                 transport;
       std::unique_ptr<ImplicitSystem>                 implicit;
       std::unique_ptr<Newton>                         newton;
