@@ -314,7 +314,7 @@ namespace leopard
                                        : format("dt = %.6g", integrator->next_step_size());
         if (time.stepping.steady_tolerance > 0.)
           line += format("; ends early where the rate of change falls to %g", time.stepping.steady_tolerance);
-        if (!study)
+        if (!study && writes_files)
           line += std::string("; fields are written at the beginning and the end") +
                   (loop.output_interval > 0. ? format(" and every %g", loop.output_interval) : "") +
                   (loop.output_times.empty() ? "" : format(" and at %zu times of the file", loop.output_times.size()));
@@ -440,7 +440,7 @@ namespace leopard
         FieldOutput<dim, spacedim> output(context.directory, problem.fields(), context.log, context.comm);
         if (resumed)
           output.resume(integrator->step_number());
-        std::vector<std::string> file_names = output.file_names();
+        std::vector<std::string> file_names = writes_files ? output.file_names() : std::vector<std::string>();
         file_names.emplace_back("statistics");
         context.begin(file_names);
         context.directory.record({"statistics"});
@@ -455,14 +455,20 @@ namespace leopard
         std::vector<double> row;
         TimeLoopActions     actions;
         actions.write_fields = [&](const HostVector &u, double t) {
-          output.write(discretization, u, t, integrator->step_number(), context.parameters.scale_output ? context.parameters.growth.length(t) : 1.);
+          if (writes_files)
+            output.write(discretization, u, t, integrator->step_number(), context.parameters.scale_output ? context.parameters.growth.length(t) : 1.);
         };
         actions.write_last_good_state = [&] {
+          if (!writes_files)
+            return std::string(", not written: ") + keeps_measures;
           actions.write_fields(integrator->solution(), integrator->time());
           write_checkpoint();
           return ", written to " + context.directory.path("solution.pvd") + " and " + context.directory.path("checkpoints");
         };
-        actions.write_checkpoint = [&] { write_checkpoint(); };
+        actions.write_checkpoint = [&] {
+          if (writes_files)
+            write_checkpoint();
+        };
         actions.write_statistics = [&](const StepReport &report, double t, unsigned int step) {
           row = {static_cast<double>(step),
                  t,
@@ -496,6 +502,7 @@ namespace leopard
       const RunContext                               &context;
       TimeParameters                                  time; ///< also of the run beside, for the estimate of the error
       const Problem                                  &problem;
+      const bool                                      writes_files = context.parameters.sweep.writes_files();
       std::unique_ptr<SetUp>                          set_up;    ///< until there are steps
       const std::string                               mesh_text; ///< what the mesh is made of, if runs of a sweep may share it
       bool                                            shares_mesh = false;
