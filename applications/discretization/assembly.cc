@@ -184,10 +184,11 @@ namespace leopard
   template <int dim, int spacedim>
   void Discretization<dim, spacedim>::assemble(SemiDiscreteSystem &system, double t) const
   {
-    const bool time_dependent = problem.time_dependent();
-    system.stiffness.reinit(sparsity_pattern);
+    const bool                              time_dependent = problem.time_dependent();
+    const TrilinosWrappers::SparsityPattern pattern        = sparsity_pattern();
+    system.stiffness.reinit(pattern);
     if (time_dependent)
-      system.mass.reinit(sparsity_pattern);
+      system.mass.reinit(pattern);
     system.lumped_mass.reinit(owned_unknowns, comm);
     system.load.reinit(owned_unknowns, comm);
     system.sources.assign(components, 0.);

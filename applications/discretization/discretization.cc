@@ -279,6 +279,7 @@ namespace leopard
       dof_handler.distribute_dofs(FE_SimplexP<dim, spacedim>(parameters.degree));
     else
       dof_handler.distribute_dofs(FE_Q<dim, spacedim>(parameters.degree));
+    mesh->nodes.clear();
     levels_are_numbered = false;
     set_up_unknowns();
   }
@@ -301,7 +302,6 @@ namespace leopard
     relevant_unknowns = interleaved(relevant);
 
     make_constraints();
-    make_sparsity_pattern();
   }
 
   template <int dim, int spacedim>
@@ -316,7 +316,7 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
-  void Discretization<dim, spacedim>::make_sparsity_pattern()
+  TrilinosWrappers::SparsityPattern Discretization<dim, spacedim>::sparsity_pattern() const
   {
     DynamicSparsityPattern               pattern(relevant_unknowns);
     std::vector<types::global_dof_index> dofs(dof_handler.get_fe().dofs_per_cell), unknowns(dofs.size()), of_partner(dofs.size());
@@ -340,7 +340,9 @@ namespace leopard
             }
         }
     SparsityTools::distribute_sparsity_pattern(pattern, owned_unknowns, comm, relevant_unknowns);
-    sparsity_pattern.reinit(owned_unknowns, owned_unknowns, pattern, comm);
+    TrilinosWrappers::SparsityPattern result;
+    result.reinit(owned_unknowns, owned_unknowns, pattern, comm);
+    return result;
   }
 
   template <int dim, int spacedim>
@@ -353,18 +355,20 @@ namespace leopard
   void Discretization<dim, spacedim>::interpolate_initial_values(HostVector &u) const
   {
     u.reinit(owned_unknowns, comm);
-    std::map<types::global_dof_index, Point<spacedim>> nodes;
-    DoFTools::map_dofs_to_support_points(*mapping, dof_handler, nodes);
-    std::string error;
-    for (const auto &[dof, point] : nodes)
-      if (owned.is_element(dof))
+    const std::vector<double> coordinates = nodes();
+    std::string               error;
+    Point<spacedim>           point;
+    for (unsigned int i = 0; i < owned.n_elements(); ++i)
+      {
+        std::copy_n(&coordinates[i * spacedim], spacedim, point.begin_raw());
         for (unsigned int c = 0; c < components; ++c)
           {
             const double value = problem.initial_value(c, to_3d(point));
             if (!std::isfinite(value) && error.empty())
               error = not_finite_message(problem.initial[c], value, point, 0.);
-            u(components * dof + c) = value;
+            u.begin()[components * i + c] = value;
           }
+      }
     throw_if_any_entry_failed(error, comm);
     u.compress(VectorOperation::insert);
   }

@@ -98,8 +98,7 @@ namespace leopard
     void refine_coarse_mesh(unsigned int n_refinements);
 
     /**
-     * Numbers the unknowns on the present mesh and makes constraints and the sparsity pattern. Call after every change
-     * of the mesh.
+     * Numbers the unknowns on the present mesh and makes constraints. Call after every change of the mesh.
      */
     void distribute_unknowns();
 
@@ -234,15 +233,16 @@ namespace leopard
     /** refine_globally() of triangles and tetrahedra, which deal.II's parallel transfer of solutions does not know. */
     void refine_simplices(HostVector &u);
 
-    void   set_up_unknowns();
-    void   check_boundary_ids() const;
-    void   check_singularity() const;
-    double shortest_edge() const; ///< of all cells of all ranks, dimensionless. Collective
+    void set_up_unknowns();
+    /** Of the matrices. Collective. */
+    dealii::TrilinosWrappers::SparsityPattern sparsity_pattern() const;
+    void                                      check_boundary_ids() const;
+    void                                      check_singularity() const;
+    double                                    shortest_edge() const; ///< of all cells of all ranks, dimensionless. Collective
     /** On simplices: which degrees of freedom are periodic copies; the originals become relevant. Collective. */
     void                                 find_originals();
     void                                 make_constraints();
     void                                 take_boundary_values(double t);
-    void                                 make_sparsity_pattern();
     void                                 solution_after_refinement(HostVector &u, const std::function<void()> &mark);
     std::set<dealii::types::boundary_id> dirichlet_boundary(unsigned int c) const;
     using BoundaryValues = std::map<dealii::types::global_dof_index, double>;
@@ -263,19 +263,18 @@ namespace leopard
     void assemble_boundary(const Cell &cell, unsigned int c, double t, dealii::Vector<double> &rhs, std::string &error) const;
     void assemble_weight(HostVector &weight) const;
 
-    const bool                                simplices;
-    const MeshParameters                     &mesh_parameters;
-    const DiscretizationParameters           &parameters;
-    const Problem                            &problem;
-    const unsigned int                        components;
-    dealii::Quadrature<dim>                   quadrature;
-    dealii::Quadrature<dim - 1>               face_quadrature;
-    dealii::IndexSet                          owned_unknowns, relevant_unknowns;
-    PeriodicCopies                            originals;   ///< on simplices
-    dealii::AffineConstraints<double>         conforming;  ///< of the scalar degrees of freedom: hanging nodes and periodic copies
-    dealii::AffineConstraints<double>         constraints; ///< of the interleaved unknowns: these, and boundary values
-    dealii::TrilinosWrappers::SparsityPattern sparsity_pattern;
-    double                                    h                   = 0.;
-    bool                                      levels_are_numbered = false; ///< those of the present mesh
+    const bool                        simplices;
+    const MeshParameters             &mesh_parameters;
+    const DiscretizationParameters   &parameters;
+    const Problem                    &problem;
+    const unsigned int                components;
+    dealii::Quadrature<dim>           quadrature;
+    dealii::Quadrature<dim - 1>       face_quadrature;
+    dealii::IndexSet                  owned_unknowns, relevant_unknowns;
+    PeriodicCopies                    originals;   ///< on simplices
+    dealii::AffineConstraints<double> conforming;  ///< of the scalar degrees of freedom: hanging nodes and periodic copies
+    dealii::AffineConstraints<double> constraints; ///< of the interleaved unknowns: these, and boundary values
+    double                            h                   = 0.;
+    bool                              levels_are_numbered = false; ///< those of the present mesh
   };
 } // namespace leopard

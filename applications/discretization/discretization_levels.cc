@@ -66,7 +66,9 @@ namespace leopard
   template <int dim, int spacedim>
   std::vector<double> Discretization<dim, spacedim>::nodes() const
   {
-    return support_points(*mapping, dof_handler);
+    if (mesh->nodes.empty())
+      mesh->nodes = support_points(*mapping, dof_handler);
+    return mesh->nodes;
   }
 
   template <int dim, int spacedim>

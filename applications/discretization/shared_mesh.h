@@ -8,9 +8,12 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace leopard
 {
+  struct SemiDiscreteSystem;
+
   /** A mesh and the numbers of its nodes. */
   template <int dim, int spacedim>
   struct NumberedMesh
@@ -22,15 +25,16 @@ namespace leopard
     }
     std::unique_ptr<dealii::parallel::TriangulationBase<dim, spacedim>> triangulation;
     dealii::DoFHandler<dim, spacedim>                                   dof_handler; ///< scalar
+    std::vector<double>                                                 nodes;       ///< see Discretization::nodes(); empty: not asked for
   };
 
   template <int dim, int spacedim>
   using NumberedMeshPointer = std::shared_ptr<NumberedMesh<dim, spacedim>>;
 
   /**
-   * The refined and numbered mesh that runs of a sweep have in common. The first of them keeps it here; whoever takes
-   * it may not refine, load or number it. One is kept, the newest. For threads that take turns
-   * (applications/base/turns.h).
+   * The refined and numbered mesh that runs of a sweep have in common, and the matrices assembled on it. The first of
+   * them keeps them here; whoever takes the mesh may not refine, load or number it, whoever takes matrices may not
+   * change them. One of each is kept, the newest. For threads that take turns (applications/base/turns.h).
    */
   class SharedMesh
   {
@@ -46,6 +50,7 @@ namespace leopard
       if (found != nullptr && made_of == made_of_)
         return *found;
       mesh.reset();
+      system.reset();
       return nullptr;
     }
 
@@ -56,8 +61,23 @@ namespace leopard
       mesh    = mesh_;
     }
 
+    /** As find(), of the matrices. */
+    std::shared_ptr<SemiDiscreteSystem> find_system(const std::string &made_of_)
+    {
+      if (made_of_ != system_made_of)
+        system.reset();
+      return system;
+    }
+
+    void keep_system(const std::string &made_of_, const std::shared_ptr<SemiDiscreteSystem> &system_)
+    {
+      system_made_of = made_of_;
+      system         = system_;
+    }
+
   private:
-    std::string made_of;
-    std::any    mesh; ///< a NumberedMeshPointer
+    std::string                         made_of, system_made_of;
+    std::any                            mesh; ///< a NumberedMeshPointer
+    std::shared_ptr<SemiDiscreteSystem> system;
   };
 } // namespace leopard

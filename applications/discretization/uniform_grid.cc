@@ -20,17 +20,17 @@ namespace leopard
     UniformGrid result;
     if (discretization.on_simplices()) // even where its nodes are on a grid
       return result;
-    const IndexSet                               &owned = discretization.dof_handler.locally_owned_dofs();
-    std::map<types::global_dof_index, Point<dim>> points;
-    DoFTools::map_dofs_to_support_points(*discretization.mapping, discretization.dof_handler, points);
+    const IndexSet           &owned       = discretization.dof_handler.locally_owned_dofs();
+    const std::vector<double> coordinates = discretization.nodes();
+    const std::size_t         n_owned     = owned.n_elements();
 
     // corners and distances of nodes, as maxima over the ranks
     std::vector<double> largest(3 * dim, -std::numeric_limits<double>::max());
-    for (const types::global_dof_index dof : owned)
+    for (std::size_t i = 0; i < n_owned; ++i)
       for (unsigned int d = 0; d < dim; ++d)
         {
-          largest[d]       = std::max(largest[d], points.at(dof)[d]);
-          largest[dim + d] = std::max(largest[dim + d], -points.at(dof)[d]);
+          largest[d]       = std::max(largest[d], coordinates[i * dim + d]);
+          largest[dim + d] = std::max(largest[dim + d], -coordinates[i * dim + d]);
         }
     for (const auto &cell : discretization.dof_handler.active_cell_iterators())
       if (cell->is_locally_owned())
@@ -60,7 +60,7 @@ namespace leopard
         types::global_dof_index node = 0;
         for (int d = dim - 1; d >= 0; --d)
           {
-            const double place = (points.at(dof)[d] + largest[dim + d]) / result.grid.spacing[d];
+            const double place = (coordinates[unknown * dim + d] + largest[dim + d]) / result.grid.spacing[d];
             all_on_grid        = all_on_grid && std::abs(place - std::round(place)) < 1e-3;
             const long i       = std::lround(place);
             node               = node * result.grid.n[d] + (result.grid.periodic[d] ? i % result.grid.n[d] : i);

@@ -96,8 +96,6 @@ namespace leopard
     , n_components(n_components_)
     , levels(levels_)
     , comm(comm_)
-    , solver(linear_parameters_, system_.jacobian(), n_components_, levels_, comm_)
-    , active(&solver)
   {
     alternative_parameters.method         = "gmres";
     alternative_parameters.preconditioner = "async";
@@ -134,7 +132,19 @@ namespace leopard
   {
     if (use && alternative == nullptr)
       alternative = std::make_unique<LinearSolver>(alternative_parameters, system.jacobian(), n_components, levels, comm);
-    active = use ? alternative.get() : &solver;
+    uses_alternative = use;
+  }
+
+  LinearSolver &Newton::linear_solver()
+  {
+    if (solver == nullptr)
+      solver = std::make_unique<LinearSolver>(linear_parameters, system.jacobian(), n_components, levels, comm);
+    return *solver;
+  }
+
+  LinearSolver &Newton::active()
+  {
+    return uses_alternative ? *alternative : linear_solver();
   }
 
   double Newton::update_with_line_search(HostVector &u, const HostVector *history, double norm, double &damping)
@@ -231,11 +241,11 @@ namespace leopard
             result.not_finite = true;
             break;
           }
-        active->update_values();
+        active().update_values();
         const LinearTarget target      = target_for(norm, previous_norm, tolerance);
         tolerance                      = target.relative_tolerance;
         update                         = 0.;
-        const LinearSolveResult linear = active->solve(update, residual, target);
+        const LinearSolveResult linear = active().solve(update, residual, target);
         result.missed                  = !linear.converged;
         result.note += linear.note;
         if (result.missed)
@@ -265,7 +275,7 @@ namespace leopard
       result.failure.text = "Newton's method does not converge" +
                             (missed == 0 ? ""
                                          : ": in " + std::to_string(missed) + " of its " + std::to_string(result.n_steps) +
-                                             " steps the linear solver " + active->description() + " has missed its tolerance; of the last one, " +
+                                             " steps the linear solver " + active().description() + " has missed its tolerance; of the last one, " +
                                              judgement(last_miss) + ", better: " + advice(last_miss, linear_parameters));
     return result;
   }
@@ -273,7 +283,7 @@ namespace leopard
   const NewtonResult &Newton::solve_linear(HostVector &u, const HostVector *history)
   {
     if (known_version != system.matrix_version())
-      active->update_values();
+      active().update_values();
     known_version = system.matrix_version();
     system.residual(u, history, residual);
     const double first = l2_norm(residual);
@@ -281,7 +291,7 @@ namespace leopard
       throw NotFinite(where_not_finite("the residual", u, residual));
     // the right-hand side of the update shrinks with a good first guess; the tolerance is against the load all the same
     const LinearCorrection correction{
-      *active, linear_parameters.relative_tolerance, system.scale(history, trial), linear_parameters.max_iterations, "a smaller time step"};
+      active(), linear_parameters.relative_tolerance, system.scale(history, trial), linear_parameters.max_iterations, "a smaller time step"};
     const auto linear        = correction(u, residual, update, [&] { system.residual(u, history, residual); });
     result.failure           = {};
     result.note              = linear.note;

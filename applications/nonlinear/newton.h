@@ -65,7 +65,10 @@ namespace leopard
   class Newton
   {
   public:
-    /** Keeps references. Allocates all it needs. Collective. @param levels for a multigrid linear solver. */
+    /**
+     * Keeps references. Allocates all it needs but the linear solver, see linear_solver(). Collective. @param levels
+     * for a multigrid linear solver.
+     */
     Newton(const NewtonParameters       &parameters,
            const LinearSolverParameters &linear_parameters,
            ImplicitSystem               &system,
@@ -95,7 +98,8 @@ namespace leopard
      */
     const NewtonResult &solve_linear(HostVector &u, const HostVector *history);
 
-    const LinearSolver &linear_solver() const { return solver; }
+    /** Made when it is asked for first, by a solve at the latest: the fused time loop needs none. Collective. */
+    LinearSolver &linear_solver();
 
     /**
      * Whether the linear solver is a relaxation, which large time steps may make diverge; then solves can be done by
@@ -116,8 +120,9 @@ namespace leopard
     std::string complaint_of_reaction(const HostVector &u, double t, bool derivatives);
 
   private:
-    LinearTarget target_for(double residual, double previous_residual, double previous_tolerance) const;
-    double       update_with_line_search(HostVector &u, const HostVector *history, double residual_norm, double &damping);
+    LinearSolver &active(); ///< the one that is chosen
+    LinearTarget  target_for(double residual, double previous_residual, double previous_tolerance) const;
+    double        update_with_line_search(HostVector &u, const HostVector *history, double residual_norm, double &damping);
     /** Whether a residual that has reached its goal is that of a solution, see solve(). Collective; may linearize. */
     bool is_of_solution(const HostVector &u, double norm, double previous_norm, double scale);
     /** Of derivatives at the values of a step that are not finite, for a message. Collective. */
@@ -132,10 +137,9 @@ namespace leopard
     const unsigned int            n_components;
     LevelSource                  *levels;
     MPI_Comm                      comm;
-    LinearSolver                  solver;
-    std::unique_ptr<LinearSolver> alternative;
-    LinearSolver                 *active;            ///< one of the two
-    unsigned int                  known_version = 0; ///< of the system's matrix, as solve_linear() has told the solver
+    std::unique_ptr<LinearSolver> solver, alternative;
+    bool                          uses_alternative = false;
+    unsigned int                  known_version    = 0; ///< of the system's matrix, as solve_linear() has told the solver
     HostVector                    residual, update, trial;
     std::vector<double>           nodes; ///< coordinates, for messages; empty until one needs them
     NewtonResult                  result;

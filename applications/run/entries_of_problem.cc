@@ -113,14 +113,22 @@ namespace leopard::entry_rows
       return if_(!r.parameters.growth.grows(), "'Mesh/Growth' is none");
     }
 
+    /** Of fields and checkpoints of a run in time. */
+    std::string of_files(const Run &r, const std::string &entry)
+    {
+      return first(of_run_in_time(r, entry), if_(!r.parameters.sweep.writes_files(), keeps_measures));
+    }
+
     std::string of_scaled_output(const Run &r, const std::string &entry)
     {
-      return first(of_run_in_time(r, entry), of_growth(r, entry));
+      return first(of_files(r, entry), of_growth(r, entry));
     }
 
     std::string of_sweep(const Run &r, const std::string &entry)
     {
       const SweepParameters &sweep = r.parameters.sweep; // that runs of a sweep have none is given by the program, as 0
+      if (entry == "Run/Sweep keeps")
+        return if_(!sweep.is_sweep() && sweep.measures_only, "'Run/Sweep' is empty");
       return if_(sweep.axes.empty() && (entry == "Run/Sweep ranks per run" ? sweep.ranks_per_run : sweep.at_a_time) > 0, "'Run/Sweep' is empty");
     }
 
@@ -152,12 +160,13 @@ namespace leopard::entry_rows
       {"Run/Directory", free, free, used},
       {"Run/Wall time", free, free, of_run_in_time},
       {"Run/Stop if too slow", free, free, of_run_in_time},
-      {"Run/Checkpoint *", free, free, of_run_in_time},
+      {"Run/Checkpoint *", free, free, of_files},
       {"Run/Sweep", free, free, used},
       {"Run/Sweep ranks per run", free, free, of_sweep},
       {"Run/Sweep runs at a time", free, free, of_sweep},
-      {"Output/Times", free, free, of_run_in_time},
-      {"Output/Interval", free, free, of_run_in_time},
+      {"Run/Sweep keeps", free, free, of_sweep},
+      {"Output/Times", free, free, of_files},
+      {"Output/Interval", free, free, of_files},
       {"Output/Scale by growth", free, free, of_scaled_output},
       {"Output/Log every", free, free, of_run_in_time},
       {"Output/Spot threshold", effect, effect, of_run_in_time},

@@ -33,6 +33,8 @@ namespace leopard
         return status.rfind("stopped", 0) == 0 ? "" : "; read " + directory + "/convergence.txt";
       if (parameters.study != "none")
         return "; read study.txt, draw figures with scripts/plot_study " + directory;
+      if (!parameters.sweep.writes_files())
+        return "";
       const std::string look = "scripts/render " + directory + " draws pictures, or open " + directory + "/solution.pvd in ParaView";
       return status.rfind("stopped", 0) == 0 ? "; go on with --resume" : "; " + look;
     }

@@ -50,6 +50,11 @@ namespace leopard
    * else nothing.
    */
   std::string text_of_shared_mesh(const RunContext &context);
+  /**
+   * All that the assembled matrices and loads of such a run depend on, if it does not change them; else nothing. @param
+   * mesh_text text_of_shared_mesh().
+   */
+  std::string text_of_shared_system(const RunContext &context, const std::string &mesh_text);
 
   /** The two kinds of runs, for dim 2 and 3 and for surfaces; use run_simulation(). */
   template <int dim, int spacedim>

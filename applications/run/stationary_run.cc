@@ -188,6 +188,7 @@ namespace leopard
       auto   set_up = context.provenance.begin_set_up(true);
       Newton newton(
         context.parameters.newton, context.parameters.linear_solver, implicit, context.parameters.problem->fields().size(), &levels, context.comm);
+      newton.linear_solver();
       set_up.reset();
       if (const std::string details = newton.linear_solver().details(); !details.empty())
         context.log.line(indented(details));
@@ -306,6 +307,20 @@ namespace leopard
       report["h1_seminorm_error"]   = errors.h1_seminorm;
       report["nodal_maximum_error"] = errors.nodal_maximum;
     }
+
+    /** @param cycles what run.json says of them. Collective. */
+    template <int dim, int spacedim>
+    void write_checkpoint(const RunContext                    &context,
+                          const Discretization<dim, spacedim> &discretization,
+                          const HostVector                    &u,
+                          unsigned int                         cycle,
+                          const nlohmann::json                &cycles,
+                          const Checkpoints                   &checkpoints)
+    {
+      nlohmann::json metadata = resume_metadata(context);
+      metadata["cycles"]      = cycles;
+      checkpoints.write(cycle, metadata, [&](const std::string &folder) { discretization.save(folder, {&u}); });
+    }
   } // namespace
 
   template <int dim, int spacedim>
@@ -325,7 +340,7 @@ namespace leopard
     HostVector                    u;
     unsigned int                  first_cycle = 0;
     bool                          told_mean   = false;
-    std::vector<std::string>      file_names  = output.file_names();
+    std::vector<std::string>      file_names  = parameters.sweep.writes_files() ? output.file_names() : std::vector<std::string>();
     if (study)
       file_names.insert(file_names.end(), {"convergence.txt", "convergence.csv"});
 
@@ -396,12 +411,12 @@ namespace leopard
         report_fields(context, discretization, system, u, report);
         if (study)
           add_errors(context, discretization, u, told_mean, table, report);
-        output.write(discretization, u, cycle, cycle);
+        if (parameters.sweep.writes_files())
+          output.write(discretization, u, cycle, cycle);
         report["seconds"] = std::chrono::duration<double>(Clock::now() - start).count();
         cycles.push_back(report);
-        nlohmann::json metadata = resume_metadata(context);
-        metadata["cycles"]      = cycles;
-        checkpoints.write(cycle, metadata, [&](const std::string &folder) { discretization.save(folder, {&u}); });
+        if (parameters.sweep.writes_files())
+          write_checkpoint(context, discretization, u, cycle, cycles, checkpoints);
         context.provenance.json()["cycles"] = cycles;
         context.provenance.write();
         context.log.check();

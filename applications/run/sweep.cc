@@ -42,6 +42,13 @@ namespace leopard
       "Runs of a sweep that a rank does side by side. Their time steps run at the same time, on one GPU or each on a share of the rank's host "
       "threads, by the fused time loop; all else of them goes in turns. 0: as many as pay, which is 1 for the general time loop, large grids, "
       "runs with several ranks and a sweep over 'Threads'. A sweep that is to compare times needs 1. Dimensionless.");
+    prm.declare_entry(
+      "Sweep keeps",
+      "all",
+      Selection("all|measures"),
+      "What the runs of a sweep leave in their folders. all: fields and checkpoints, as a single run; measures: neither of them, but the measures "
+      "that sweep.csv compares, statistics and log, which takes less time where runs are small. --resume then has nothing to go on from: runs that "
+      "have not finished, or that 'End time' now lets go further, begin anew; with all, so do those that have kept their measures only.");
     prm.leave_subsection();
   }
 
@@ -104,7 +111,8 @@ namespace leopard
             throw Error(where + " names the value " + value + " of '" + axis.name + "' twice" +
                         (before->second == value ? "" : ", first as " + before->second) + "\n  expected: each value once");
         }
-      for (const char *fixed : {"Run/Sweep", "Run/Sweep ranks per run", "Run/Sweep runs at a time", "Run/Directory", "Run/Wall time"})
+      for (const char *fixed :
+           {"Run/Sweep", "Run/Sweep ranks per run", "Run/Sweep runs at a time", "Run/Sweep keeps", "Run/Directory", "Run/Wall time"})
         if (axis.entry == fixed)
           throw Error(where + " varies '" + axis.entry + "', which all runs share\n  expected: entries that say what a run computes");
       return axis;
@@ -134,6 +142,7 @@ namespace leopard
     const std::string text = Utilities::trim(prm.get("Sweep"));
     ranks_per_run          = prm.get_integer("Sweep ranks per run");
     at_a_time              = prm.get_integer("Sweep runs at a time");
+    measures_only          = prm.get("Sweep keeps") == "measures";
     prm.leave_subsection();
     axes.clear();
     if (text.empty())

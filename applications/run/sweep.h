@@ -30,6 +30,9 @@ namespace leopard
     std::vector<std::string> overrides; ///< "Turing/gamma=500", ...
   };
 
+  /** Why what a file asks for is not written, see SweepParameters::writes_files(). */
+  inline const char *const keeps_measures = "'Run/Sweep keeps' is measures";
+
   /** What section "Run" of the parameter file says about a parameter sweep. */
   struct SweepParameters
   {
@@ -37,6 +40,8 @@ namespace leopard
     Constants              constants;         ///< of the problem
     unsigned int           ranks_per_run = 0; ///< 0: all ranks of the program
     unsigned int           at_a_time     = 0; ///< runs that one rank does side by side; 0: as many as pay
+    bool                   measures_only = false;
+    bool                   is_one_run    = false; ///< these are the parameters of one run of a sweep; said by it, no entry
 
     void declare(dealii::ParameterHandler &prm);
     /**
@@ -47,5 +52,9 @@ namespace leopard
 
     /** All combinations; the last axis runs fastest. */
     std::vector<SweepRun> runs() const;
+
+    bool is_sweep() const { return is_one_run || !axes.empty(); }
+    /** Whether runs write fields and checkpoints. */
+    bool writes_files() const { return !(measures_only && is_sweep()); }
   };
 } // namespace leopard

@@ -10,6 +10,7 @@
 #include <applications/base/stop_signal.h>
 #include <solvers/base/words.h>
 
+#include <limits>
 #include <set>
 
 namespace leopard
@@ -27,7 +28,18 @@ namespace leopard
 
   Parameters parameters_for(const RunRequest &single, const SweepRun &run, MPI_Comm comm)
   {
-    return naming(run, [&] { return Parameters(single.file, single.overrides, comm); });
+    return naming(run, [&] {
+      Parameters own(single.file, single.overrides, comm);
+      own.sweep.is_one_run = true;
+      if (!own.sweep.writes_files()) // steps are not interrupted for what is not written
+        {
+          own.time_loop.output_times.clear();
+          own.time_loop.output_interval    = 0.;
+          own.time_loop.checkpoint_minutes = std::numeric_limits<double>::infinity();
+          own.time_loop.checkpoint_steps   = 0;
+        }
+      return own;
+    });
   }
 
   bool is_one_off(const SweepRun &first, const SweepRun &run)

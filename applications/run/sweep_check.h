@@ -23,7 +23,7 @@ namespace leopard
       }
   }
 
-  /** Reads the parameters of one run. @throws Error that names it. */
+  /** Reads the parameters of one run, SweepParameters::is_one_run. @throws Error that names it. */
   Parameters parameters_for(const RunRequest &single, const SweepRun &run, MPI_Comm comm);
 
   /**

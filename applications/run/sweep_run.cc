@@ -8,6 +8,7 @@
 #include "simulation.h"
 #include "sweep_check.h"
 #include "sweep_table.h"
+#include "unused_entries.h"
 
 #include <applications/base/collective.h>
 #include <applications/base/files.h>
@@ -216,8 +217,12 @@ namespace leopard
           const bool        further = std::any_of(changes.begin(), changes.end(), [&](const ChangedEntry &change) {
             return on_resume(change.entry, single.problem->time_dependent()) == OnResume::further;
           });
-          finished                  = has_ended(status) && !further ? 1 : 0;
-          mode                      = static_cast<int>(has_ended(status) || is_unfinished(status) ? OpenMode::resume : OpenMode::overwrite);
+          const bool        now_all = single.sweep.writes_files() && std::any_of(changes.begin(), changes.end(), [](const ChangedEntry &change) {
+                                 return change.entry == "Run/Sweep keeps"; // it was measures
+                               });
+          const bool        goes_on = single.sweep.writes_files() && !now_all && (has_ended(status) || is_unfinished(status));
+          finished                  = has_ended(status) && !further && !now_all ? 1 : 0;
+          mode                      = static_cast<int>(goes_on ? OpenMode::resume : OpenMode::overwrite);
         });
         return {broadcast(comm, finished) != 0, static_cast<OpenMode>(broadcast(comm, mode))};
       }
@@ -415,6 +420,16 @@ namespace leopard
         log.line(others);
     }
 
+    void say_what_is_kept(const Parameters &parameters, Log &log)
+    {
+      if (parameters.sweep.writes_files())
+        return;
+      log.line(std::string("neither fields nor checkpoints are written: ") + keeps_measures);
+      for (const UnusedEntries &unused : unused_entries({parameters}))
+        if (unused.why == keeps_measures)
+          log.line(to_text(unused));
+    }
+
     std::string work_through(const RunRequest  &request,
                              const Parameters  &parameters,
                              RunDirectory      &directory,
@@ -424,6 +439,7 @@ namespace leopard
                              MPI_Comm           group,
                              std::string       &failures)
     {
+      say_what_is_kept(parameters, log);
       const auto  runs = parameters.sweep.runs();
       SweepGroup  sweep(request, parameters, directory, at_a_time, comm, group);
       std::string status = sweep.work();
@@ -442,8 +458,8 @@ namespace leopard
             ++n_failures;
           }
       // a log that ends with "finished" would look like success
-      log.line((status == "finished" && n_failures > 0 ? "ended" : status) + "; " + directory.path("sweep.txt") +
-               " compares the runs; pictures: scripts/contact_sheet " + for_shell(directory.path()) +
+      log.line((status == "finished" && n_failures > 0 ? "ended" : status) + "; " + directory.path("sweep.txt") + " compares the runs" +
+               (parameters.sweep.writes_files() ? "; pictures: scripts/contact_sheet " + for_shell(directory.path()) : "") +
                (status == "finished" ? "" : "; go on with --resume"));
       log.check();
       if (n_failures > 0)

@@ -7,6 +7,7 @@
 #include "separated_loads.h"
 #include "simulation.h"
 #include "statistics.h"
+#include "step_report.h"
 #include "transport_check.h"
 #include "unused_entries.h"
 
@@ -55,6 +56,10 @@ namespace leopard
                          context_.comm,
                          mesh_text.empty() ? nullptr : context_.mesh->find<dim, spacedim>(mesh_text))
         , checkpoints(context_.directory, context_.comm)
+        , system_text(text_of_shared_system(context_, mesh_text))
+        , earlier_system(system_text.empty() ? nullptr : context_.mesh->find_system(system_text))
+        , own_system(earlier_system != nullptr ? earlier_system : std::make_shared<SemiDiscreteSystem>())
+        , system(*own_system)
       {
       }
 
@@ -81,7 +86,10 @@ namespace leopard
           }
         if (is_first)
           report_boundary(context, discretization, time.end_time);
-        discretization.assemble(system, 0.);
+        if (earlier_system == nullptr)
+          discretization.assemble(system, 0.);
+        if (!system_text.empty())
+          context.mesh->keep_system(system_text, own_system);
         implicit =
           std::make_unique<ImplicitSystem>(system, problem, time.explicit_reaction() ? ReactionTreatment::explicit_ : ReactionTreatment::implicit);
         if (problem.reaction_depends_on_place())
@@ -122,7 +130,7 @@ namespace leopard
       unsigned int step_number() const { return integrator->step_number(); } ///< those of earlier starts included
 
       /** What the linear solver of the general time loop has found from the matrix of the last step. */
-      json found_by_linear_solver() const { return integrator->is_fused() ? json::object() : newton->linear_solver().report(); }
+      json found_by_linear_solver() { return integrator->is_fused() ? json::object() : newton->linear_solver().report(); }
 
       /** Where nothing has grown that should have: implicit steps much longer than growth takes damp it. */
       void warn_of_long_steps() const
@@ -296,7 +304,9 @@ namespace leopard
                                 static_cast<unsigned long long>(discretization.triangulation.n_global_active_cells()),
                                 static_cast<unsigned long long>(discretization.n_unknowns()),
                                 discretization.mesh_size(),
-                                shares_mesh ? ", that of an earlier run" : ""));
+                                earlier_system != nullptr ? ", that of an earlier run, with its matrices"
+                                : shares_mesh             ? ", that of an earlier run"
+                                                          : ""));
         const TimeLoopParameters &loop = context.parameters.time_loop;
         std::string line = format("time: to t = %g by %s%s, ", time.end_time, time.scheme.c_str(), time.chooses_scheme ? " (automatic)" : "");
         line += time.adaptive()        ? format("error-controlled steps (tolerance %g)", time.stepping.error_tolerance)
@@ -304,7 +314,7 @@ namespace leopard
                                        : format("dt = %.6g", integrator->next_step_size());
         if (time.stepping.steady_tolerance > 0.)
           line += format("; ends early where the rate of change falls to %g", time.stepping.steady_tolerance);
-        if (!study)
+        if (!study && writes_files)
           line += std::string("; fields are written at the beginning and the end") +
                   (loop.output_interval > 0. ? format(" and every %g", loop.output_interval) : "") +
                   (loop.output_times.empty() ? "" : format(" and at %zu times of the file", loop.output_times.size()));
@@ -430,7 +440,7 @@ namespace leopard
         FieldOutput<dim, spacedim> output(context.directory, problem.fields(), context.log, context.comm);
         if (resumed)
           output.resume(integrator->step_number());
-        std::vector<std::string> file_names = output.file_names();
+        std::vector<std::string> file_names = writes_files ? output.file_names() : std::vector<std::string>();
         file_names.emplace_back("statistics");
         context.begin(file_names);
         context.directory.record({"statistics"});
@@ -445,14 +455,20 @@ namespace leopard
         std::vector<double> row;
         TimeLoopActions     actions;
         actions.write_fields = [&](const HostVector &u, double t) {
-          output.write(discretization, u, t, integrator->step_number(), context.parameters.scale_output ? context.parameters.growth.length(t) : 1.);
+          if (writes_files)
+            output.write(discretization, u, t, integrator->step_number(), context.parameters.scale_output ? context.parameters.growth.length(t) : 1.);
         };
         actions.write_last_good_state = [&] {
+          if (!writes_files)
+            return std::string(", not written: ") + keeps_measures;
           actions.write_fields(integrator->solution(), integrator->time());
           write_checkpoint();
           return ", written to " + context.directory.path("solution.pvd") + " and " + context.directory.path("checkpoints");
         };
-        actions.write_checkpoint = [&] { write_checkpoint(); };
+        actions.write_checkpoint = [&] {
+          if (writes_files)
+            write_checkpoint();
+        };
         actions.write_statistics = [&](const StepReport &report, double t, unsigned int step) {
           row = {static_cast<double>(step),
                  t,
@@ -486,12 +502,16 @@ namespace leopard
       const RunContext                               &context;
       TimeParameters                                  time; ///< also of the run beside, for the estimate of the error
       const Problem                                  &problem;
+      const bool                                      writes_files = context.parameters.sweep.writes_files();
       std::unique_ptr<SetUp>                          set_up;    ///< until there are steps
       const std::string                               mesh_text; ///< what the mesh is made of, if runs of a sweep may share it
       bool                                            shares_mesh = false;
       Discretization<dim, spacedim>                   discretization;
       Checkpoints                                     checkpoints;
-      SemiDiscreteSystem                              system;
+      const std::string                               system_text;    ///< what matrices are made of, if runs may share them
+      const std::shared_ptr<SemiDiscreteSystem>       earlier_system; ///< of another run of the sweep; null: there is none
+      const std::shared_ptr<SemiDiscreteSystem>       own_system;     ///< that or a new one
+      SemiDiscreteSystem                             &system;
       std::unique_ptr<TransportTerms>                 transport;
       std::unique_ptr<ImplicitSystem>                 implicit;
       std::unique_ptr<Newton>                         newton;
@@ -540,32 +560,7 @@ namespace leopard
     report.update(run.found_by_linear_solver());
     if (context.parameters.linear_solver.tunes() && result.n_steps > 0 && !report.contains("tuned"))
       context.log.line("'Linear solver/Tuning time' was not used: no step was short enough for async");
-    const unsigned int before   = run.step_number() - result.n_steps;
-    report["steps"]             = result.n_steps;
-    report["steps_in_all"]      = run.step_number(); // all other counts are those since the resume, too
-    report["newton_steps"]      = result.newton_steps;
-    report["linear_iterations"] = result.linear_iterations;
-    if (result.corrections > 0)
-      report["corrections"] = result.corrections;
-    report["rejected_steps"]     = result.rejected.total();
-    report["rejected_for"]       = {{"error", result.rejected.error},
-                                    {"linear solver", result.rejected.linear_solver},
-                                    {"Newton", result.rejected.newton},
-                                    {"not finite", result.rejected.not_finite}};
-    report["steps_by_gmres"]     = result.alternative_steps;
-    report["steps_by_multigrid"] = result.multigrid_steps;
-    report["clipped_values"]     = result.clipped;
-    context.log.line((before > 0 ? format("%u steps in all; since step %u: ", run.step_number(), before) : "") +
-                     format("%u steps, %ld Newton steps, %ld linear iterations%s, %ld steps rejected",
-                            result.n_steps,
-                            result.newton_steps,
-                            result.linear_iterations,
-                            result.corrections > 0 ? format(" in %ld corrections", result.corrections).c_str() : "",
-                            result.rejected.total()) +
-                     (result.rejected.total() > 0 ? " (" + reasons_of(result.rejected) + ")" : "") +
-                     (result.alternative_steps > 0 ? format(", %ld beyond the asynchronous bound solved by gmres", result.alternative_steps) : "") +
-                     (result.multigrid_steps > 0 ? format(", %ld solved by multigrid", result.multigrid_steps) : "") +
-                     (result.clipped > 0 ? format(", %ld negative values set to zero", result.clipped) : ""));
+    report_steps(context, result, run.step_number());
     if (run.time_reached() > 0.) // else the initial values would be called a pattern
       {
         const json         analysis          = context.provenance.json().value("analysis", json::object());

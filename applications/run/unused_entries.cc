@@ -34,16 +34,13 @@ namespace leopard
     return result;
   }
 
-  namespace
+  std::string to_text(const UnusedEntries &unused)
   {
-    std::string to_text(const UnusedEntries &unused)
-    {
-      std::string names;
-      for (const std::string &entry : unused.entries)
-        names += (names.empty() ? "'" : ", '") + entry + "'";
-      return "not used: " + names + " (" + unused.why + ")";
-    }
-  } // namespace
+    std::string names;
+    for (const std::string &entry : unused.entries)
+      names += (names.empty() ? "'" : ", '") + entry + "'";
+    return "not used: " + names + " (" + unused.why + ")";
+  }
 
   std::string unused_entries_before_the_run(const Parameters &parameters)
   {
@@ -69,6 +66,8 @@ namespace leopard
     if (report.contains("not_used"))
       return; // a convergence study comes here for each of its runs
     report["not_used"] = nlohmann::json::array();
+    if (!context.parameters.sweep.writes_files())
+      context.log.line(std::string("neither fields nor checkpoints are written: ") + keeps_measures);
     for (const UnusedEntries &unused : unused_entries({context.parameters, fused, dealii::Utilities::MPI::n_mpi_processes(context.comm), has_cycles}))
       {
         for (const std::string &entry : unused.entries)

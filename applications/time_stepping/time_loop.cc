@@ -244,7 +244,9 @@ namespace leopard
         log.warning("at this pace (" + format("%.3g", pace) + " s a step, about " + format("%.3g", std::ceil(steps_left)) +
                     " steps left) the run takes " + duration(needed) +
                     ", longer than 'Run/Wall time' = " + format("%g", parameters.wall_time_minutes) + " minutes" +
-                    (parameters.stop_if_too_slow ? "" : "; it will stop then with a checkpoint"));
+                    (parameters.stop_if_too_slow                    ? ""
+                     : std::isfinite(parameters.checkpoint_minutes) ? "; it will stop then with a checkpoint"
+                                                                    : "; it will stop then, without a checkpoint"));
         return true;
       }
 

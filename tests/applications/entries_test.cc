@@ -380,7 +380,8 @@ namespace leopard
     }
 
     /** Entries that say where, or that runs of a sweep, are no part of one run. */
-    const std::set<std::string> left_out = {"Run/Directory", "Run/Sweep", "Run/Sweep ranks per run", "Run/Sweep runs at a time", "Study"};
+    const std::set<std::string> left_out = {
+      "Run/Directory", "Run/Sweep", "Run/Sweep ranks per run", "Run/Sweep runs at a time", "Run/Sweep keeps", "Study"};
 
     class Runs
     {

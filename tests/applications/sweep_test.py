@@ -13,6 +13,10 @@ from program import FILES, ROOT, Program
 TINY = ROOT / "tests/output/tiny_turing.prm"
 QUIET = ["Output/Interval=0", "Output/Log every=automatic"]
 VARIED = "Run/Sweep=gamma: 50, 100, 200; kappa: 8, 10"
+MEASURES = "Run/Sweep keeps=measures"
+# two species with expressions: constants in the diffusion of u, in the reaction, and in neither of them
+EXPRESSIONS = ["Turing/Kinetics=expressions", "Turing/Constants=d: 1, a: 0.1, s: 0", "Turing/Reaction u=a - u + u^2*v", "Turing/Reaction v=0.9 - u^2*v", "Turing/Diffusion u=1 + 0*d",
+               "Turing/Diffusion v=10", "Turing/gamma=100"]
 
 
 class Sweeps(Program):
@@ -71,6 +75,132 @@ class Sweeps(Program):
         self.leopard(TINY, "Mesh/Global refinements=4", "Mesh/Upper corner=2", "Turing/gamma=100", "Run/Directory=single")
         for measure in json.loads((self.folder / "single/run.json").read_text())["measures"]:
             self.assertAlmostEqual(float(rows[-1][measure["name"]]), measure["value"], delta=1e-6, msg=measure["name"])
+
+    def mesh_line(self, row):
+        return [line for line in self.log(f"tiny_turing/runs/{row['run']}").splitlines() if line.startswith("mesh: ")][0]
+
+    def compare_with_single_runs(self, axis, *settings):
+        """Runs of a sweep over `axis`, "ENTRY: VALUE; VALUE", have the measures of single runs; their table."""
+        entry, values = axis.split(": ", 1)
+        values = values.split("; ")
+        self.leopard(TINY, f"Run/Sweep={entry}: {', '.join(values)}", "Run/Sweep runs at a time=1", *settings)
+        rows = self.table()
+        for row, value in zip(rows, values, strict=True):
+            self.leopard(TINY, *settings, f"{entry}={value}", "Run/Directory=single")
+            for measure in json.loads((self.folder / "single/run.json").read_text())["measures"]:
+                self.assertAlmostEqual(float(row[measure["name"]]), measure["value"], delta=1e-6, msg=f"{row['run']}: {measure['name']}")
+        return rows
+
+    def test_runs_share_matrices(self):
+        for axis, settings in (("Turing/gamma: 50; 100", ()),
+                               ("Turing/Schnakenberg a: 0.1; 0.2", ()),
+                               ("Turing/Initial value u: 1; 1 + 0.1*cos(pi*x)", ("Turing/Start from steady state=false",)),
+                               ("Turing/gamma: 50; 100", ("Time stepping/Engine=general",)),
+                               ("Turing/Constants/a: 0.1; 0.2", EXPRESSIONS),
+                               ("Time stepping/Step size: 1e-3; 5e-4", ())):
+            with self.subTest(axis):
+                first, second = self.compare_with_single_runs(axis, *settings)
+                self.assertNotIn("earlier run", self.mesh_line(first))
+                self.assertIn("that of an earlier run, with its matrices", self.mesh_line(second))
+
+    # fails for the matrices' entries if text_of_shared_system() leaves out the entries of the problem or the constants
+    def test_matrices_of_other_entries_are_new(self):
+        for axis, settings in (("Turing/kappa: 8; 12", ()),
+                               ("Turing/kappa: 8; 12", ("Time stepping/Engine=general",)),
+                               ("Turing/Diffusion u: 1; 1 + x", ("Turing/kappa=10",)),
+                               ("Turing/Constants/d: 1; 5", ["Turing/Diffusion u=d" if setting.startswith("Turing/Diffusion u") else setting for setting in EXPRESSIONS]),
+                               ("Turing/Constants/s: 0; 5", [*EXPRESSIONS, "Turing/Source u=s*x"]),
+                               ("Turing/Source u: 0; 20*x", ()),
+                               ("Turing/Boundary values u: *: 1; *: 2", ()),
+                               ("Turing/Boundary fluxes v: *: 0; *: 3", ()),
+                               ("Turing/gamma: 50; 100", ("Turing/Exact solution u=1 + x", "Turing/Exact solution v=1")),  # its source has the reaction
+                               ("Discretization/Method: finite differences; finite elements", ()),
+                               ("Discretization/Mass matrix: lumped; consistent", ("Discretization/Method=finite elements",)),
+                               ("Mesh/Upper corner: 1; 2", ()),
+                               ("Mesh/Periodic: x; y", ("Turing/Initial value u=1 + 0.1*cos(pi*x)", "Turing/Start from steady state=false"))):
+            with self.subTest(axis):
+                _, second = self.compare_with_single_runs(axis, *settings)
+                self.assertNotIn("with its matrices", self.mesh_line(second))
+
+    def test_loads_that_change_with_time_are_not_shared(self):
+        _, second = self.compare_with_single_runs("Turing/gamma: 50; 100", "Turing/Source u=10*t*x")
+        self.assertIn("that of an earlier run", self.mesh_line(second))
+        self.assertNotIn("with its matrices", self.mesh_line(second))
+
+    def files_of(self, row):
+        folder = self.folder / "output/tiny_turing/runs" / row["run"]
+        return {path.name for path in folder.iterdir()}
+
+    def test_sweeps_can_keep_measures_only(self):
+        settings = [VARIED, "Run/Checkpoint steps=2", "Time stepping/Engine=fused"]
+        self.leopard(TINY, *settings)
+        reference = self.table()
+        for row in reference:
+            self.assertLessEqual({"solution", "solution.pvd", "checkpoints"}, self.files_of(row))
+        said = self.leopard(TINY, *settings, MEASURES)
+        self.assertIn("neither fields nor checkpoints are written: 'Run/Sweep keeps' is measures", said)
+        self.assertIn("not used: 'Output/Interval', 'Run/Checkpoint steps' ('Run/Sweep keeps' is measures)", said)
+        self.assertNotIn("contact_sheet", said)
+        self.assertEqual(self.table()[0].keys(), reference[0].keys())
+        for one, two in zip(reference, self.table(), strict=True):
+            self.assertEqual((one["run"], one["status"]), (two["run"], two["status"]))
+            for measure in one.keys() - {"run", "gamma", "kappa", "status", "seconds"}:
+                self.assertAlmostEqual(float(one[measure]), float(two[measure]), delta=1e-6 * max(1, abs(float(one[measure]))), msg=measure)
+            self.assertEqual(self.files_of(two), {"lock", "log.txt", "manifest.txt", "parameters.prm", "parameters_all.prm", "run.json", "statistics"})
+            log = self.log(f"tiny_turing/runs/{two['run']}")
+            self.assertIn("neither fields nor checkpoints are written: 'Run/Sweep keeps' is measures", log)
+            self.assertIn("not used: 'Output/Interval', 'Run/Checkpoint steps' ('Run/Sweep keeps' is measures)", log)
+            self.assertNotIn("scripts/render", log)
+        self.assertIn("('Run/Sweep keeps' is measures)", self.leopard(TINY, *settings, MEASURES, options=["--validate"]))
+        self.assertIn("not used: 'Run/Sweep keeps' ('Run/Sweep' is empty)", self.leopard(TINY, MEASURES))
+        self.assertTrue((self.folder / "output/tiny_turing/solution.pvd").exists())
+        self.assertIn("which all runs share", self.leopard(TINY, "Run/Sweep=Sweep keeps: all, measures", fails=True))
+
+    def test_measures_of_the_general_time_loop_and_of_stationary_problems(self):
+        for file, name, settings in ((TINY, "tiny_turing", ("Run/Sweep=gamma: 50, 100", "Time stepping/Engine=general")),
+                                     (FILES / "verification/laplace.prm", "laplace", ("Run/Sweep=Laplace/Source: 1, 2", "Laplace/Boundary values=*: 0", "Verification/Refinements=1"))):
+            with self.subTest(name):
+                self.leopard(file, *settings)
+                reference = self.table(name)
+                self.leopard(file, *settings, MEASURES)
+                for one, two in zip(reference, self.table(name), strict=True):
+                    for measure in one.keys() - {"run", "gamma", "Laplace/Source", "status", "seconds"}:
+                        self.assertAlmostEqual(float(one[measure]), float(two[measure]), delta=1e-6 * max(1, abs(float(one[measure]))), msg=measure)
+                    self.assertEqual((one["run"], one["status"]), (two["run"], two["status"]))
+                    folder = self.folder / "output" / name / "runs" / two["run"]
+                    self.assertEqual({path.name for path in folder.iterdir()} & {"solution", "solution.pvd", "checkpoints"}, set())
+                    self.assertIn("neither fields nor checkpoints are written", (folder / "log.txt").read_text())
+
+    def test_measures_only_and_resumed(self):
+        settings = [*QUIET, MEASURES, "Run/Sweep=gamma: 100, 200, 300", "Run/Sweep runs at a time=1", "Time stepping/End time=0.4", "Mesh/Global refinements=3", "Run/Checkpoint steps=37",
+                    "Newton/Relative tolerance=1e-10"]
+        self.leopard(TINY, *settings)
+        reference = self.table()
+        for how in (signal.SIGKILL, signal.SIGTERM):
+            self.interrupt(settings, "gamma=200: starts", how)
+            said = self.leopard(TINY, *settings, options=["--resume"])
+            self.assertIn("gamma=100: has finished before", said)
+            self.assertNotIn("goes on", said)  # there is nothing to go on from
+            self.assertEqual({row["status"] for row in self.table()}, {"finished"})
+            self.compare_with(reference, delta=1e-6)
+            for row in self.table():
+                self.assertEqual(self.files_of(row) & {"solution", "solution.pvd", "checkpoints"}, set())
+        said = self.leopard(TINY, *settings, "Time stepping/End time=0.5", options=["--resume"])
+        self.assertNotIn("has finished before", said)
+        self.assertEqual({self.run_json_of(row)["status"] for row in self.table()}, {"finished"})
+        self.assertEqual({row["gamma"] for row in self.table()}, {"100", "200", "300"})
+
+    # fails if a run of the sweep with measures counts as done where fields are asked for now
+    def test_runs_without_fields_are_done_anew_where_these_are_asked_for(self):
+        self.leopard(TINY, MEASURES, "Run/Sweep=gamma: 50, 100")
+        said = self.leopard(TINY, "Run/Sweep=gamma: 50, 100", options=["--resume"])
+        self.assertNotIn("has finished before", said)
+        for row in self.table():
+            self.assertLessEqual({"solution", "solution.pvd", "checkpoints"}, self.files_of(row))
+        said = self.leopard(TINY, MEASURES, "Run/Sweep=gamma: 50, 100, 200", options=["--resume"])
+        self.assertEqual(said.count("has finished before"), 2)  # they have more than is asked for, and keep it
+        self.assertIn("solution.pvd", self.files_of(self.table()[0]))
+        self.assertNotIn("solution.pvd", self.files_of(self.table()[2]))
 
     def test_finished_runs_are_not_repeated(self):
         self.leopard(TINY, "Run/Sweep=gamma: 50, 100")
