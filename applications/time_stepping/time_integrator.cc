@@ -213,14 +213,6 @@ namespace leopard
     look_for_negative_fields();
   }
 
-  void TimeIntegrator::look_for_negative_fields()
-  {
-    const FieldInspection values = inspect(levels[0], n_fields);
-    may_be_negative.clear();
-    for (unsigned int c = 0; c < n_fields; ++c)
-      may_be_negative.push_back(values.is_negative(c));
-  }
-
   void TimeIntegrator::find_quasi_stationary()
   {
     implicit_system.set_time(0.);
