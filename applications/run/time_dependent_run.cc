@@ -158,6 +158,7 @@ namespace leopard
           }
         const HostVector   solution = integrator->solution();
         const unsigned int n_steps  = integrator->step_number();
+        const auto         spans    = integrator->spans();
         time                        = comparison_run(time, integrator->time(), n_steps);
         context.log.line("the run once more, to estimate the error, with " + text_of_steps(time));
         HostVector u;
@@ -190,6 +191,7 @@ namespace leopard
                                              n_steps,
                                              integrator->solution(),
                                              integrator->step_number(),
+                                             spans,
                                              system.lumped_mass);
             why_none = estimate.why_none();
             if (why_none.empty())

@@ -20,9 +20,8 @@ namespace leopard
 {
   using namespace dealii;
 
-  void TimeIntegrator::look_for_negative_fields()
+  void TimeIntegrator::look_for_negative_fields(const FieldInspection &values)
   {
-    const FieldInspection      values = inspect(levels[0], n_fields);
     const std::vector<double> &steady = problem.steady_state();
     may_be_negative.clear();
     begins_at_zero.clear();

@@ -163,6 +163,8 @@ namespace leopard
     double            next_step_size() const { return control.next_step; }
     bool              is_steady(const StepReport &report) const { return control.options.is_steady(report.rate_of_change); }
     const HostVector &solution() const { return levels[0]; }
+    /** Largest less smallest value of each field at the beginning and after the steps of each call since. */
+    std::vector<double> spans() const;
     /**
      * The solution at a time within the last step, valid until the next one: the polynomial through this and earlier
      * solutions that the next step's first guess is of, whose error is of the order of the local error. Of exponential
@@ -194,8 +196,8 @@ namespace leopard
     void       find_quasi_stationary();
     /** See limit_first_step(); infinite where the reaction says nothing. */
     double first_step_of_reaction();
-    /** What fields have below zero and at zero in levels[0], and in the steady state. */
-    void   look_for_negative_fields();
+    /** Of levels[0], where steps begin. */
+    void   look_at_fields();
     void   choose_solver(StepReport &report);
     double estimate_error();
     /** Zero in constrained unknowns, which norms and the history of a step leave out. */
@@ -213,6 +215,8 @@ namespace leopard
     /** A solution of the fused steps, with the boundary values of its time. */
     void store_fused(int level, double time, HostVector &u);
     void check_values(double start, double step_size, StepReport &report);
+    /** What fields have below zero and at zero where steps begin, and in the steady state. */
+    void look_for_negative_fields(const FieldInspection &values);
     /** Of u_new, `values` of which are given: stops, clips or warns as 'Negative values' says. Collective. */
     void check_negative_values(const FieldInspection &values, double start, double step_size, StepReport &report);
     /**
@@ -280,6 +284,7 @@ namespace leopard
 
     reaction_diffusion::StepControl control;         ///< its order is 0 before the first step
     double                          start_size = 0.; ///< the largest |u| at time zero
+    std::vector<double>             lowest, highest; ///< of each field, see spans()
     std::vector<bool>               may_be_negative; ///< fields whose negative values are meant, as far as is known
     std::vector<bool>               begins_at_zero;  ///< fields that are not above zero everywhere at the start
     bool                            told_bound = false, told_limit = false;

@@ -195,6 +195,11 @@ namespace leopard
                                ", if the true solution stays bounded; "
                                "kinetics with saturation; a larger 'Time stepping/Blow-up factor', if such values are right");
     check_negative_values(values, start, step_size, report);
+    for (unsigned int c = 0; c < n_fields; ++c)
+      {
+        lowest[c]  = std::min(lowest[c], values.minimum[c]);
+        highest[c] = std::max(highest[c], values.maximum[c]);
+      }
   }
 
   void TimeIntegrator::throw_underflow(const ValueComplaint &reason) const

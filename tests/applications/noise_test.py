@@ -109,7 +109,7 @@ class Noise(Program):
         file = self.write("signs.prm", HEAT)
         short = ["Time stepping/End time=0.2", "Turing/Initial value u=0", "Turing/Noise u=1"]
         for engine in ("fused", "general"):
-            settings = [*short, f"Time stepping/Engine={engine}", "Linear solver/Method=automatic"]
+            settings = [*short, f"Time stepping/Engine={engine}", "Linear solver/Method=automatic", "Linear solver/Threads=automatic"]
             said = self.leopard(file, *settings)
             self.assertLess(min(self.column("signs", "minimum of u")), -0.1)
             self.assertNotIn("negative", said)
