@@ -407,7 +407,6 @@ namespace leopard
                              integrator->time(),
                              left) +
                       "\n  expected: a step that is not longer, or a later 'Time stepping/End time'");
-        context.log.line(format("resumed at step %u, time %.8g", integrator->step_number(), integrator->time()));
       }
 
       void write_checkpoint() const
@@ -431,7 +430,10 @@ namespace leopard
       {
         FieldOutput<dim, spacedim> output(context.directory, problem.fields(), context.log, context.comm);
         if (resumed)
-          output.resume(integrator->step_number());
+          {
+            output.resume(integrator->step_number()); // which may end it
+            context.log.line(format("resumed at step %u, time %.8g", integrator->step_number(), integrator->time()));
+          }
         std::vector<std::string> file_names = output.file_names();
         file_names.emplace_back("statistics");
         context.begin(file_names);
