@@ -57,7 +57,7 @@ namespace leopard
           {
             const unsigned int d  = i % n_fields;
             const double       u  = u_new.begin()[i];
-            prediction.begin()[i] = d != c && may_be_negative[d] ? sign * u : std::max(u, 0.); // what an error of the step makes negative
+            prediction.begin()[i] = d != c && may_be_negative[d] ? sign * u : std::max(u, 0.); // else it is an error
           }
         implicit_system.reaction(prediction, combination, end);
         for (unsigned int node = 0; node < n_nodes; ++node)
