@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -30,30 +31,6 @@ namespace leopard
       Point<spacedim> example;
     };
 
-    /**
-     * Counts those among points begin to end, which have the coordinates before d in common: sorted by coordinate d,
-     * they fall into groups whose neighbours are not farther apart than the distance.
-     */
-    template <int spacedim>
-    void count_coincident(
-      std::vector<Point<spacedim>> &points, std::size_t begin, std::size_t end, unsigned int d, double distance, Coincident<spacedim> &found)
-    {
-      std::sort(points.begin() + begin, points.begin() + end, [d](const auto &a, const auto &b) { return a[d] < b[d]; });
-      for (std::size_t first = begin, last = begin; first < end; first = last)
-        {
-          for (++last; last < end && points[last][d] - points[last - 1][d] <= distance;)
-            ++last;
-          if (last - first > 1 && d + 1 < spacedim)
-            count_coincident(points, first, last, d + 1, distance, found);
-          else if (last - first > 1)
-            {
-              if (found.n == 0)
-                found.example = points[first];
-              found.n += last - first - 1;
-            }
-        }
-    }
-
     template <int dim, int spacedim>
     std::set<unsigned int> vertices_at_boundary(const Triangulation<dim, spacedim> &triangulation)
     {
@@ -66,70 +43,105 @@ namespace leopard
       return at_boundary;
     }
 
+    /** Vertices at the boundary, each with its number, to be found by their places. */
+    template <int spacedim>
+    using BoundaryVertices = std::vector<std::pair<Point<spacedim>, unsigned int>>;
+
+    /** The length of the shortest edge that ends in a vertex; infinite in unused vertices. */
     template <int dim, int spacedim>
-    Coincident<spacedim> coincident_at_boundary(const Triangulation<dim, spacedim> &triangulation, const std::set<unsigned int> &at_boundary)
+    std::vector<double> shortest_edges(const Triangulation<dim, spacedim> &triangulation)
     {
-      std::vector<Point<spacedim>> points;
-      for (const unsigned int v : at_boundary)
-        points.push_back(triangulation.get_vertices()[v]);
-      double extent = 0.;
-      for (unsigned int d = 0; d < spacedim && !points.empty(); ++d)
-        {
-          const auto [low, high] = std::minmax_element(points.begin(), points.end(), [d](const auto &a, const auto &b) { return a[d] < b[d]; });
-          extent                 = std::max(extent, (*high)[d] - (*low)[d]);
-        }
+      std::vector<double> shortest(triangulation.n_vertices(), std::numeric_limits<double>::infinity());
+      for (const auto &cell : triangulation.cell_iterators_on_level(0))
+        for (const unsigned int l : cell->line_indices())
+          {
+            const auto   line   = cell->line(l);
+            const double length = line->vertex(0).distance(line->vertex(1));
+            for (const unsigned int v : {line->vertex_index(0), line->vertex_index(1)})
+              shortest[v] = std::min(shortest[v], length);
+          }
+      return shortest;
+    }
+
+    constexpr double same_place = 1e-6; ///< distance of what stands at one place, against edges there
+
+    /** How far coordinates may be apart beside `allowed` because they are rounded. */
+    double rounding(double x)
+    {
+      return 64. * std::numeric_limits<double>::epsilon() * std::abs(x);
+    }
+
+    /** Whether no coordinates of two places differ by more than `allowed` and rounding. */
+    template <int spacedim>
+    bool is_near(const Point<spacedim> &p, const Point<spacedim> &q, double allowed)
+    {
+      for (unsigned int d = 0; d < spacedim; ++d)
+        if (!(std::abs(p[d] - q[d]) <= allowed + rounding(p[d])))
+          return false;
+      return true;
+    }
+
+    template <int spacedim, typename Tree>
+    Coincident<spacedim> coincident(const BoundaryVertices<spacedim> &vertices, const Tree &tree, const std::vector<double> &shortest)
+    {
+      namespace index = boost::geometry::index;
       Coincident<spacedim> found;
-      count_coincident(points, 0, points.size(), 0, 1e-10 * extent, found);
+      for (const auto &[place, v] : vertices)
+        {
+          Point<spacedim> low = place, high = place;
+          for (unsigned int d = 0; d < spacedim; ++d)
+            {
+              low[d] -= same_place * shortest[v] + rounding(place[d]);
+              high[d] += same_place * shortest[v] + rounding(place[d]);
+            }
+          bool has_earlier = false;
+          for (const auto &[other, w] : tree | index::adaptors::queried(index::intersects(BoundingBox<spacedim>({low, high}))))
+            has_earlier = has_earlier || (w < v && is_near(place, other, same_place * std::min(shortest[v], shortest[w])));
+          if (has_earlier && found.n++ == 0)
+            found.example = place;
+        }
       return found;
     }
 
-    constexpr double on_edge = 1e-6; ///< distance of what lies on it, against the edge
-
-    /** Whether p lies on the segment from a to b, and at no end of it. */
+    /** Whether p lies on the segment from a to b, and at no end of it. @param allowed distance from it. */
     template <int spacedim>
-    bool is_inside(const Point<spacedim> &p, const Point<spacedim> &a, const Point<spacedim> &b)
+    bool is_inside(const Point<spacedim> &p, const Point<spacedim> &a, const Point<spacedim> &b, double allowed)
     {
-      const Tensor<1, spacedim> edge = b - a, to_p = p - a;
-      const double              allowed = on_edge * edge.norm(), t = (to_p * edge) / edge.norm_square();
-      return t > on_edge && t < 1. - on_edge && (to_p - t * edge).norm() <= allowed;
+      const Tensor<1, spacedim> edge = b - a;
+      const double              t    = ((p - a) * edge) / edge.norm_square();
+      return t > same_place && t < 1. - same_place && is_near(p, a + t * edge, allowed);
     }
 
-    /** Whether p lies on a triangle; it may be on its edges. */
+    /** Whether p lies on a triangle; it may be on its edges. @param allowed distance from it. */
     template <int spacedim>
-    bool is_on(const Point<spacedim> &p, const Point<spacedim> &a, const Point<spacedim> &b, const Point<spacedim> &c)
+    bool is_on(const Point<spacedim> &p, const Point<spacedim> &a, const Point<spacedim> &b, const Point<spacedim> &c, double allowed)
     {
       const Tensor<1, spacedim> first = b - a, second = c - a, to_p = p - a;
       const double              ff = first * first, fs = first * second, ss = second * second, determinant = ff * ss - fs * fs;
       if (!(determinant > 0.))
         return false;
       const double s = (ss * (first * to_p) - fs * (second * to_p)) / determinant, t = (ff * (second * to_p) - fs * (first * to_p)) / determinant;
-      return s >= -on_edge && t >= -on_edge && s + t <= 1. + on_edge &&
-             (to_p - s * first - t * second).norm() <= on_edge * std::sqrt(std::max(ff, ss));
+      return s >= -same_place && t >= -same_place && s + t <= 1. + same_place && is_near(p, a + s * first + t * second, allowed);
     }
 
-    /** Whether p lies on a face and is none of its vertices. */
+    /** Whether p lies on a face and is none of its vertices. @param allowed distance from it. */
     template <typename Face, int spacedim>
-    bool is_inside_face(const Face &face, const Point<spacedim> &p)
+    bool is_inside_face(const Face &face, const Point<spacedim> &p, double allowed)
     {
       if (face->n_vertices() == 2)
-        return is_inside(p, face->vertex(0), face->vertex(1));
-      const double size = face->vertex(0).distance(face->vertex(face->n_vertices() - 1));
+        return is_inside(p, face->vertex(0), face->vertex(1), allowed);
       for (const unsigned int v : face->vertex_indices())
-        if (p.distance(face->vertex(v)) <= on_edge * size)
+        if (is_near(p, face->vertex(v), allowed))
           return false;
-      return is_on(p, face->vertex(0), face->vertex(1), face->vertex(2)) ||
-             (face->n_vertices() == 4 && is_on(p, face->vertex(3), face->vertex(1), face->vertex(2)));
+      return is_on(p, face->vertex(0), face->vertex(1), face->vertex(2), allowed) ||
+             (face->n_vertices() == 4 && is_on(p, face->vertex(3), face->vertex(1), face->vertex(2), allowed));
     }
 
     /** Vertices at the boundary that lie in the interior of an edge or face at the boundary. */
-    template <int dim, int spacedim>
-    Coincident<spacedim> t_junctions(const Triangulation<dim, spacedim> &triangulation, const std::set<unsigned int> &at_boundary)
+    template <int dim, int spacedim, typename Tree>
+    Coincident<spacedim> t_junctions(const Triangulation<dim, spacedim> &triangulation, const Tree &tree, const std::vector<double> &shortest)
     {
       namespace index = boost::geometry::index;
-      std::vector<std::pair<Point<spacedim>, unsigned int>> vertices;
-      for (const unsigned int v : at_boundary)
-        vertices.emplace_back(triangulation.get_vertices()[v], v);
-      const auto             tree = pack_rtree(vertices);
       std::set<unsigned int> found;
       for (const auto &cell : triangulation.cell_iterators_on_level(0))
         for (const auto &face : cell->face_iterators())
@@ -138,10 +150,13 @@ namespace leopard
               std::vector<Point<spacedim>> corners;
               for (const unsigned int v : face->vertex_indices())
                 corners.push_back(face->vertex(v));
+              double of_face = std::numeric_limits<double>::infinity();
+              for (const unsigned int v : face->vertex_indices())
+                of_face = std::min(of_face, shortest[face->vertex_index(v)]);
               BoundingBox<spacedim> box(corners);
-              box.extend(on_edge * corners.front().distance(corners.back()));
+              box.extend(same_place * corners.front().distance(corners.back()));
               for (const auto &[point, v] : tree | index::adaptors::queried(index::intersects(box)))
-                if (is_inside_face(face, point))
+                if (is_inside_face(face, point, same_place * std::min(of_face, shortest[v])))
                   found.insert(v);
             }
       Coincident<spacedim> result;
@@ -186,13 +201,17 @@ namespace leopard
   template <int dim, int spacedim>
   std::string gaps_of(const Triangulation<dim, spacedim> &triangulation)
   {
-    const std::set<unsigned int> at_boundary = vertices_at_boundary(triangulation);
-    const Coincident<spacedim>   coincident = coincident_at_boundary(triangulation, at_boundary), hanging = t_junctions(triangulation, at_boundary);
-    std::vector<std::string>     found;
+    BoundaryVertices<spacedim> vertices;
+    for (const unsigned int v : vertices_at_boundary(triangulation))
+      vertices.emplace_back(triangulation.get_vertices()[v], v);
+    const auto                 tree     = pack_rtree(vertices);
+    const std::vector<double>  shortest = shortest_edges(triangulation);
+    const Coincident<spacedim> doubled = coincident(vertices, tree, shortest), hanging = t_junctions(triangulation, tree, shortest);
+    std::vector<std::string>   found;
     if (const std::size_t parts = n_parts(triangulation); parts != 1)
       found.push_back(std::to_string(parts) + " parts that do not touch");
-    if (coincident.n > 0)
-      found.push_back(text_of(coincident, "at the place of another one"));
+    if (doubled.n > 0)
+      found.push_back(text_of(doubled, "at the place of another one"));
     if (hanging.n > 0)
       found.push_back(text_of(hanging, std::string("inside ") + (dim == 2 ? "an edge" : "an edge or a face") + " of another cell (T-junctions)"));
     if (found.empty())

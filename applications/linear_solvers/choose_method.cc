@@ -59,7 +59,11 @@ namespace leopard
       return {"async", "none", "the steps are so short that every asynchronous iteration converges"};
     if (task.in_time && task.has_newton && task.long_steps && !on_device)
       return task.n_unknowns > 0. && task.n_unknowns <= most_direct_step
-               ? SolverChoice{"direct", "none", "steps become so long that their systems are indefinite, and the mesh is small"}
+               ? SolverChoice{"direct",
+                              "none",
+                              std::string(task.reaction_is_zero ? "advection or cross-diffusion makes the systems of long steps unsymmetric"
+                                                                : "steps become so long that their systems are indefinite") +
+                                ", and the mesh is small"}
                : algebraic(task, krylov, "steps become so long that relaxations stagnate");
     if (task.in_time && task.has_newton && task.long_steps && task.n_gpus > 1)
       return {krylov, "ilu", "steps become so long that relaxations stagnate" + of_gpus};

@@ -14,6 +14,7 @@ namespace leopard
     bool        consistent_mass   = false;  ///< not diagonal, so that relaxations diverge however short the steps are
     unsigned    quasi_stationary  = 0;      ///< species without a time derivative, whose rows have no mass
     bool        long_steps        = false;  ///< the general time loop with steps that follow an error estimate: soon too long for relaxations
+    bool        reaction_is_zero  = false;  ///< so that it is transport that steps solve for
     bool        has_newton        = false;  ///< the matrix is a Jacobian; otherwise it is symmetric and positive (semi-)definite
     bool        may_be_indefinite = false;  ///< the reaction may outweigh diffusion, as indefiniteness() judges
     bool        fixed_iterations  = false;  ///< Newton's method asks for a number of iterations instead of a tolerance
@@ -52,7 +53,7 @@ namespace leopard
    *   | quasi-stationary species; several on a small mesh   | gmres, ilu; direct       | no mass in their rows; amg field by field stagnates      |
    *   | steps within the asynchronous bound                 | async                    | it converges for certain, in a few iterations            |
    *   | steps in time, explicit reaction                    | cg, chebyshev            | symmetric; short steps need few iterations and no levels |
-   *   | the same, general loop, error-controlled: small; else | direct; gmres, amg | long steps are indefinite systems; others stagnate |
+   *   | the same, general loop, error-controlled: small; else | direct; gmres, amg | long steps: indefinite or unsymmetric systems; relaxations stagnate |
    *   | the same with cuda                                  | gmres, aggregation       | the same; amg and direct do not run there                |
    *   | the same on several GPUs                            | gmres, ilu               | aggregation has one GPU                                  |
    *   | steps in time, Newton's method, consistent mass     | gmres, ssor; with cuda chebyshev | they bear it, relaxations do not                 |

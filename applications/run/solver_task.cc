@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 namespace leopard
 {
@@ -110,6 +111,29 @@ namespace leopard
     }
   } // namespace
 
+  namespace
+  {
+    /** Whether all reactions are given as zero. */
+    bool has_zero_reaction(const Problem &problem)
+    {
+      for (unsigned int c = 0; c < problem.fields().size(); ++c)
+        {
+          const std::string text   = problem.reaction_entry(c).text;
+          std::size_t       length = 0;
+          try
+            {
+              if (!(std::stod(text, &length) == 0.) || length != text.size())
+                return false;
+            }
+          catch (const std::logic_error &) // no number
+            {
+              return false;
+            }
+        }
+      return true;
+    }
+  } // namespace
+
   bool has_gpu_of_its_own(MPI_Comm comm)
   {
     MPI_Comm node;
@@ -132,6 +156,7 @@ namespace leopard
     task.consistent_mass   = !discretization.lumped_mass && !discretization.finite_differences;
     task.quasi_stationary  = problem.quasi_stationary().size();
     task.long_steps        = has_long_steps(parameters);
+    task.reaction_is_zero  = problem.transport() != nullptr && has_zero_reaction(problem);
     task.has_newton        = problem.has_reaction() && !(task.in_time && parameters.time.explicit_reaction());
     task.fixed_iterations  = task.has_newton && parameters.newton.forcing == "fixed iterations";
     task.dimension         = parameters.dimension;

@@ -25,6 +25,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -321,6 +322,27 @@ namespace leopard
       metadata["cycles"]      = cycles;
       checkpoints.write(cycle, metadata, [&](const std::string &folder) { discretization.save(folder, {&u}); });
     }
+
+    /**
+     * Says where the error of the last cycle of a linear problem is what its linear solver may have left, about the
+     * relative tolerance times u.
+     */
+    void say_if_tolerance_limits(const RunContext &context, const nlohmann::json &last)
+    {
+      constexpr double              near       = 10.;
+      const LinearSolverParameters &parameters = context.parameters.linear_solver;
+      const Problem                &problem    = *context.parameters.problem;
+      if (problem.has_reaction() || parameters.method == "direct" || !(parameters.relative_tolerance > 1e-12)) // then rounding does
+        return;
+      const nlohmann::json &u    = last.at(problem.fields()[0]);
+      const double          size = std::max(std::abs(u.at("minimum").get<double>()), std::abs(u.at("maximum").get<double>())),
+                   tolerance     = parameters.relative_tolerance;
+      if (reached(last.at("nodal_maximum_error").get<double>(), near * tolerance * size))
+        context.log.line(format("the error at nodes is of the size that 'Linear solver/Relative tolerance' = %g leaves, and rates may show that: to "
+                                "try: %g",
+                                tolerance,
+                                std::max(1e-4 * tolerance, 1e-13)));
+    }
   } // namespace
 
   template <int dim, int spacedim>
@@ -429,6 +451,7 @@ namespace leopard
       {
         context.provenance.add_measures({"L2 error", "L2 rate"}, {table.last_l2_error(), table.last_l2_rate()});
         context.log.line("\n" + table.text());
+        say_if_tolerance_limits(context, cycles.back());
         context.directory.record({"convergence.txt", "convergence.csv"});
         on_rank_zero(context.comm, [&] { table.write(context.directory.path("convergence")); });
       }

@@ -166,6 +166,7 @@ namespace leopard
           }
         const HostVector   solution = integrator->solution();
         const unsigned int n_steps  = integrator->step_number();
+        const auto         spans    = integrator->spans();
         time                        = comparison_run(time, integrator->time(), n_steps);
         context.log.line("the run once more, to estimate the error, with " + text_of_steps(time));
         HostVector u;
@@ -198,6 +199,7 @@ namespace leopard
                                              n_steps,
                                              integrator->solution(),
                                              integrator->step_number(),
+                                             spans,
                                              system.lumped_mass);
             why_none = estimate.why_none();
             if (why_none.empty())
@@ -415,7 +417,6 @@ namespace leopard
                              integrator->time(),
                              left) +
                       "\n  expected: a step that is not longer, or a later 'Time stepping/End time'");
-        context.log.line(format("resumed at step %u, time %.8g", integrator->step_number(), integrator->time()));
       }
 
       void write_checkpoint() const
@@ -439,7 +440,10 @@ namespace leopard
       {
         FieldOutput<dim, spacedim> output(context.directory, problem.fields(), context.log, context.comm);
         if (resumed)
-          output.resume(integrator->step_number());
+          {
+            output.resume(integrator->step_number()); // which may end it
+            context.log.line(format("resumed at step %u, time %.8g", integrator->step_number(), integrator->time()));
+          }
         std::vector<std::string> file_names = writes_files ? output.file_names() : std::vector<std::string>();
         file_names.emplace_back("statistics");
         context.begin(file_names);

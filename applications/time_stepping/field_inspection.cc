@@ -22,16 +22,15 @@ namespace leopard
 
   FieldInspection inspect(const HostVector &u, unsigned int n_fields)
   {
-    // one reduction: the largest of -min u_c, of |u_c|, and of a flag
-    std::vector<double> largest(2 * n_fields + 1, 0.);
-    std::fill_n(largest.begin(), n_fields, std::numeric_limits<double>::lowest());
-    bool finite = true;
+    // one reduction: the largest of -u_c, of u_c, and of a flag
+    std::vector<double> largest(2 * n_fields + 1, std::numeric_limits<double>::lowest());
+    bool                finite = true;
     for (unsigned int i = 0; i < u.locally_owned_size(); i += n_fields)
       for (unsigned int c = 0; c < n_fields; ++c)
         {
           const double value    = u.begin()[i + c];
           largest[c]            = std::max(largest[c], -value);
-          largest[n_fields + c] = std::max(largest[n_fields + c], std::abs(value));
+          largest[n_fields + c] = std::max(largest[n_fields + c], value);
           finite                = finite && std::isfinite(value);
         }
     largest.back() = finite ? 0. : 1.;
@@ -43,7 +42,8 @@ namespace leopard
     for (unsigned int c = 0; c < n_fields; ++c)
       {
         result.minimum.push_back(-of_all[c]);
-        result.size.push_back(of_all[n_fields + c]);
+        result.maximum.push_back(of_all[n_fields + c]);
+        result.size.push_back(std::max({of_all[c], of_all[n_fields + c], 0.})); // 0: there are no nodes
         result.largest = std::max(result.largest, result.size[c]);
       }
     return result;

@@ -13,6 +13,7 @@ namespace leopard
     bool                finite  = true;
     double              largest = 0.; ///< |u| of all fields
     std::vector<double> minimum;      ///< of each field
+    std::vector<double> maximum;      ///< of each field
     std::vector<double> size;         ///< largest |u_c| of each field
 
     /** Whether a field has entries below zero by more than 1e-8 of its size, which a linear solver does not cause. */

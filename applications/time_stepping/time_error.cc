@@ -58,6 +58,7 @@ namespace leopard
                                        unsigned int                    n_steps_,
                                        const HostVector               &comparison,
                                        unsigned int                    n_comparison_steps_,
+                                       const std::vector<double>      &spans,
                                        const HostVector               &lumped_mass)
     : fields(fields_)
     , order(order_)
@@ -85,8 +86,10 @@ namespace leopard
       }
     const MPI_Comm comm = run.get_mpi_communicator();
     for (std::size_t c = 0; c < n; ++c)
-      of_field[c] = {
-        factor * max(largest[c], comm), factor * std::sqrt(sum(squares[c], comm) / sum(total[c], comm)), max(top[c], comm) - min(bottom[c], comm)};
+      of_field[c] = {factor * max(largest[c], comm),
+                     factor * std::sqrt(sum(squares[c], comm) / sum(total[c], comm)),
+                     spans[c],
+                     max(top[c], comm) - min(bottom[c], comm)};
   }
 
   std::string TimeErrorEstimate::why_none() const
@@ -106,15 +109,17 @@ namespace leopard
     for (std::size_t c = 0; c < fields.size(); ++c)
       {
         const TimeError &e = of_field[c];
-        text += format("\n  %s: at most %.2g at a node, %.2g in the mean (root of the mean square); its values span %.3g",
+        text += format("\n  %s: about %.2g at a node, %.2g in the mean (root of the mean square); its values span %.3g in the run, %.3g at the end",
                        fields[c].c_str(),
                        e.largest,
                        e.rms,
-                       e.range);
+                       e.span,
+                       e.span_at_end);
         reliable = reliable && e.is_reliable();
       }
     if (!reliable)
-      text += "\n  that is more than a tenth of the span, where it is no more than an order of magnitude: a smaller tolerance or step tells more";
+      text +=
+        "\n  that is more than a tenth of what values span in the run, so no more than an order of magnitude: a smaller tolerance or step tells more";
     return text;
   }
 
@@ -122,8 +127,11 @@ namespace leopard
   {
     nlohmann::json report = {{"steps", n_steps}, {"steps_beside", n_comparison_steps}, {"order", order}};
     for (std::size_t c = 0; c < fields.size(); ++c)
-      report["fields"][fields[c]] = {
-        {"largest", of_field[c].largest}, {"rms", of_field[c].rms}, {"span", of_field[c].range}, {"reliable", of_field[c].is_reliable()}};
+      report["fields"][fields[c]] = {{"largest", of_field[c].largest},
+                                     {"rms", of_field[c].rms},
+                                     {"span", of_field[c].span},
+                                     {"span_at_end", of_field[c].span_at_end},
+                                     {"reliable", of_field[c].is_reliable()}};
     return report;
   }
 } // namespace leopard

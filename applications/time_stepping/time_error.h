@@ -27,12 +27,13 @@ namespace leopard
   /** How far a field is off at the end of a run, as far as steps in time are the reason. */
   struct TimeError
   {
-    double largest = 0.; ///< at a node
-    double rms     = 0.; ///< root of the mean square, weighted by the lumped mass
-    double range   = 0.; ///< largest less smallest value of the field, to compare with
+    double largest     = 0.; ///< at a node
+    double rms         = 0.; ///< root of the mean square, weighted by the lumped mass
+    double span        = 0.; ///< largest less smallest value of the field during the run, to compare with
+    double span_at_end = 0.; ///< the same at its end
 
     /** Whether the estimate is more than an order of magnitude: the error is small beside the field. */
-    bool is_reliable() const { return largest <= 0.1 * range; }
+    bool is_reliable() const { return largest <= 0.1 * span; }
   };
 
   /**
@@ -45,8 +46,8 @@ namespace leopard
   public:
     /**
      * @param run, n_steps the fields at the end of the run, interleaved, and its steps; @param comparison,
-     * n_comparison_steps likewise; @param lumped_mass of the assembled system, zero in constrained unknowns.
-     * Collective.
+     * n_comparison_steps likewise; @param spans of the fields during the run; @param lumped_mass of the assembled
+     * system, zero in constrained unknowns. Collective.
      */
     TimeErrorEstimate(const std::vector<std::string> &fields,
                       int                             order,
@@ -54,6 +55,7 @@ namespace leopard
                       unsigned int                    n_steps,
                       const HostVector               &comparison,
                       unsigned int                    n_comparison_steps,
+                      const std::vector<double>      &spans,
                       const HostVector               &lumped_mass);
 
     /** Empty if there is an estimate, otherwise why there is none. */

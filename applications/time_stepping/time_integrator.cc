@@ -210,15 +210,23 @@ namespace leopard
       return;
     find_quasi_stationary();
     start_size = inspect(levels[0], n_fields).largest;
-    look_for_negative_fields();
+    look_at_fields();
   }
 
-  void TimeIntegrator::look_for_negative_fields()
+  void TimeIntegrator::look_at_fields()
   {
     const FieldInspection values = inspect(levels[0], n_fields);
-    may_be_negative.clear();
+    lowest                       = values.minimum;
+    highest                      = values.maximum;
+    look_for_negative_fields(values);
+  }
+
+  std::vector<double> TimeIntegrator::spans() const
+  {
+    std::vector<double> result;
     for (unsigned int c = 0; c < n_fields; ++c)
-      may_be_negative.push_back(values.is_negative(c));
+      result.push_back(highest[c] - lowest[c]);
+    return result;
   }
 
   void TimeIntegrator::find_quasi_stationary()
@@ -288,7 +296,7 @@ namespace leopard
             implicit_system.explicit_rates(levels[l], rates[l], t, growth.factors(t));
           }
       }
-    look_for_negative_fields();
+    look_at_fields();
   }
 
   void TimeIntegrator::leave_out_constrained(HostVector &v) const

@@ -163,6 +163,8 @@ namespace leopard
     double            next_step_size() const { return control.next_step; }
     bool              is_steady(const StepReport &report) const { return control.options.is_steady(report.rate_of_change); }
     const HostVector &solution() const { return levels[0]; }
+    /** Largest less smallest value of each field at the beginning and after the steps of each call since. */
+    std::vector<double> spans() const;
     /**
      * The solution at a time within the last step, valid until the next one: the polynomial through this and earlier
      * solutions that the next step's first guess is of, whose error is of the order of the local error. Of exponential
@@ -194,8 +196,8 @@ namespace leopard
     void       find_quasi_stationary();
     /** See limit_first_step(); infinite where the reaction says nothing. */
     double first_step_of_reaction();
-    /** Of levels[0]. */
-    void   look_for_negative_fields();
+    /** Of levels[0], where steps begin. */
+    void   look_at_fields();
     void   choose_solver(StepReport &report);
     double estimate_error();
     /** Zero in constrained unknowns, which norms and the history of a step leave out. */
@@ -213,6 +215,30 @@ namespace leopard
     /** A solution of the fused steps, with the boundary values of its time. */
     void store_fused(int level, double time, HostVector &u);
     void check_values(double start, double step_size, StepReport &report);
+    /** What fields have below zero and at zero where steps begin, and in the steady state. */
+    void look_for_negative_fields(const FieldInspection &values);
+    /** Of u_new, `values` of which are given: stops, clips or warns as 'Negative values' says. Collective. */
+    void check_negative_values(const FieldInspection &values, double start, double step_size, StepReport &report);
+    /**
+     * The field for check_negative_values(), -1: none. Left out, as such values are meant, are fields that have been
+     * negative from the start, and those whose boundary values are, or that begin at zero, from where their equation or
+     * noise takes them below.
+     */
+    int field_below_zero(const FieldInspection &values, double start, double step_size);
+    /** "u becomes negative, -0.1 (2 % of ...), in the step from time 0", with the cause as far as it is known. */
+    std::string text_of_negative(unsigned int c, const FieldInspection &values, double start, double step_size);
+    /**
+     * What takes field c of u_new below zero where it is negative and every step would find: noise or rates that are
+     * there for u_c = 0, too; empty: nothing, so that it is an error of the discretization. Overwrites `combination`
+     * and `prediction`.
+     */
+    std::string what_acts_at_zero(unsigned int c, const FieldInspection &values, double start, double step_size);
+    /** "advection or long steps", what there is that may give field c a value below zero that is an error. */
+    std::string what_may_undershoot(unsigned int c) const;
+    bool        has_negative_boundary_values(unsigned int c);
+    bool        has_consistent_mass() const;
+    /** The part of a field's largest value that values below zero may be as an error of the steps. */
+    double harmless_negative() const { return parameters.adaptive() ? parameters.stepping.error_tolerance : 1e-3; }
     /** @param reason why the attempts before have failed, without a text if there were none. */
     [[noreturn]] void throw_underflow(const ValueComplaint &reason) const;
     std::string       growth_of_solution() const;
@@ -258,7 +284,9 @@ namespace leopard
 
     reaction_diffusion::StepControl control;         ///< its order is 0 before the first step
     double                          start_size = 0.; ///< the largest |u| at time zero
-    std::vector<bool>               may_be_negative; ///< fields that are negative somewhere at the start
+    std::vector<double>             lowest, highest; ///< of each field, see spans()
+    std::vector<bool>               may_be_negative; ///< fields whose negative values are meant, as far as is known
+    std::vector<bool>               begins_at_zero;  ///< fields that are not above zero everywhere at the start
     bool                            told_bound = false, told_limit = false;
     bool                            told_values   = false; ///< of the linear solver's matrix
     double                          told_negative = 0.;    ///< the largest share of its field that a negative value had when it was told of

@@ -182,22 +182,9 @@ namespace leopard
       start_size);
   }
 
-  namespace
-  {
-    /** Whether negative values matter that are `part` of the field's largest |u|. */
-    std::string weight_of_negative(double part, double size, bool grave, bool adaptive)
-    {
-      const std::string errors = adaptive ? "the errors that the tolerance allows" : "a thousandth";
-      return format(" (%.2g %% of its largest value, %.3g: ", 100. * part, size) +
-             (grave ? "more than " + errors + "; do not trust the result unless a smaller '" + (adaptive ? "Error tolerance" : "Step size") +
-                        "' or a finer mesh takes them away)"
-                    : "no more than " + errors + ", and harmless unless the reaction is singular near 0)");
-    }
-  } // namespace
-
   void TimeIntegrator::check_values(double start, double step_size, StepReport &report)
   {
-    FieldInspection values = inspect(u_new, n_fields);
+    const FieldInspection values = inspect(u_new, n_fields);
     if (!values.finite || !(values.largest <= parameters.blow_up_factor * std::max(1., start_size)))
       throw ConvergenceFailure("the solution blows up in the step from time " + format("%.8g", start) + " with step size " +
                                format("%.4g", step_size) + ": the largest |u| is " + (values.finite ? format("%.3g", values.largest) : "not finite") +
@@ -207,28 +194,12 @@ namespace leopard
                                                       : "a smaller step or 'Time stepping/Step control = error-controlled'") +
                                ", if the true solution stays bounded; "
                                "kinetics with saturation; a larger 'Time stepping/Blow-up factor', if such values are right");
+    check_negative_values(values, start, step_size, report);
     for (unsigned int c = 0; c < n_fields; ++c)
-      if (parameters.negative_values == "ignore" && may_be_negative[c])
-        values.minimum[c] = 0.;
-    const int field = values.negative_field();
-    if (field < 0 || (parameters.negative_values == "ignore" && !problem.fields_are_concentrations()))
-      return;
-    const double part = -values.minimum[field] / values.size[field], harmless = parameters.adaptive() ? parameters.stepping.error_tolerance : 1e-3;
-    const std::string found =
-      problem.fields()[field] + (may_be_negative[field] ? " is negative, " : " becomes negative, ") + format("%.3g", values.minimum[field]) +
-      weight_of_negative(part, values.size[field], part > harmless, parameters.adaptive()) + ", in the step from time " + format("%.8g", start);
-    if (parameters.negative_values == "stop")
-      throw ConvergenceFailure(
-        found + " with step size " + format("%.4g", step_size) +
-        ", and 'Time stepping/Negative values' is stop\n  to try: a smaller step or error tolerance, other kinetics or initial "
-        "values; 'Negative values' = " +
-        (parameters.exponential() ? "ignore" : "clip or ignore"));
-    if (told_negative == 0. || (part > harmless && told_negative <= harmless))
-      report.notes.push_back("warning: " + found + (parameters.negative_values == "clip" ? "; such values are set to zero" : "; the run goes on") +
-                             " ('Time stepping/Negative values', " + (part > harmless ? "said once)" : "said again only if it is more)"));
-    told_negative = std::max(told_negative, part);
-    if (parameters.negative_values == "clip")
-      report.clipped = clip_negative_values(u_new); // the reaction is that of the clipped values already
+      {
+        lowest[c]  = std::min(lowest[c], values.minimum[c]);
+        highest[c] = std::max(highest[c], values.maximum[c]);
+      }
   }
 
   void TimeIntegrator::throw_underflow(const ValueComplaint &reason) const

@@ -68,6 +68,20 @@ class BoundaryReports(Program):
         self.assertNotIn("warning", self.from_file([*SQUARE, (2, 0, 0), (2, 1, 0)], ["3 2 1 1 1 2 3 4", "3 2 1 1 2 5 6 3"]))
         self.assertNotIn("warning", self.described())
 
+    def test_gaps_in_thin_meshes(self):
+        """Places were compared with the long side, beside which all nodes of the short one stood at one place."""
+        def thin(nodes):
+            return [(1e6 * x, 1e-6 * y, z) for x, y, z in nodes]
+        for nodes, elements, says in ((CRACK, GAP, "1 node at its boundary that stands at the place of another one, for example at (1e+06, 1e-06): "),
+                                      ([*SQUARE, (1, 0.5, 0), (2, 0, 0), (2, 0.5, 0), (2, 1, 0)], ["3 2 1 1 1 2 3 4", "3 2 1 1 2 6 7 5", "3 2 1 1 5 7 8 3"],
+                                       "1 node at its boundary that stands inside an edge of another cell (T-junctions), for example at (1e+06, 5e-07): ")):
+            self.write("given.msh", msh(thin(nodes), elements))
+            self.assertIn("warning: the mesh has " + says, self.described())
+        # three quadrilaterals in a row
+        row = [(x, y, 0) for x in range(4) for y in (0, 1)]
+        self.write("given.msh", msh(thin(row), [f"3 2 1 1 {i} {i + 2} {i + 3} {i + 1}" for i in (1, 3, 5)]))
+        self.assertNotIn("warning", self.described())
+
     def test_nodes_on_the_edge_of_another_cell(self):
         """T-junctions: the cells on both sides are not neighbours, and the crack between them was taken for a boundary."""
         halves = [*SQUARE, (1, 0.5, 0), (2, 0, 0), (2, 0.5, 0), (2, 1, 0)]

@@ -117,6 +117,15 @@ class ManufacturedSolutions(Program):
             self.leopard(self.write("linear.prm", f"set Problem = laplace\nsubsection Laplace\n set Exact solution = {exact}\nend\nsubsection Mesh\n set {mesh}\nend\nsubsection Linear solver\n set Method = direct\nend\n"))
             self.assertLess(float(self.convergence("linear")[-1]["h1_seminorm_error"]), 1e-10, exact)
 
+    def test_a_tolerance_that_limits_the_rates_is_named(self):
+        """Q3: at nodes the rates were 4.78, 3.62, -0.13, and nothing said why."""
+        file = self.write("q3.prm", "set Problem = laplace\nsubsection Laplace\n set Exact solution = sin(3*x)*exp(y)+x*y^2\nend\nsubsection Mesh\n set Global refinements = 2\nend\n"
+                          "subsection Verification\n set Refinements = 3\nend\nsubsection Discretization\n set Degree = 3\nend\n")
+        says = "the error at nodes is of the size that 'Linear solver/Relative tolerance' = "
+        self.assertIn(says + "1e-08 leaves, and rates may show that: to try: 1e-12", self.leopard(file))
+        for settings in (["Linear solver/Relative tolerance=1e-12"], ["Discretization/Degree=1"], ["Linear solver/Method=direct"]):
+            self.assertNotIn(says, self.leopard(file, *settings), settings)
+
     def test_there_is_no_rate_where_errors_are_zero(self):
         self.leopard(self.write("zero.prm", "set Problem = laplace\nsubsection Laplace\n set Exact solution = 0\nend\nsubsection Mesh\n set Global refinements = 1\nend\n"
                                 "subsection Verification\n set Refinements = 1\nend\n"))

@@ -104,6 +104,21 @@ class Noise(Program):
         for n in range(100):
             self.assertAlmostEqual(decay[n + 1] * 1.01, decay[n] + walk[n + 1] - walk[n], delta=1e-8)
 
+    def test_negative_values(self):
+        """Additive noise has both signs: no step size takes such values away, and around zero they are meant."""
+        file = self.write("signs.prm", HEAT)
+        short = ["Time stepping/End time=0.2", "Turing/Initial value u=0", "Turing/Noise u=1"]
+        for engine, method in (("fused", "automatic"), ("general", "direct")):
+            settings = [*short, f"Time stepping/Engine={engine}", f"Linear solver/Method={method}"]
+            said = self.leopard(file, *settings)
+            self.assertLess(min(self.column("signs", "minimum of u")), -0.1)
+            self.assertNotIn("negative", said)
+            said = self.leopard(file, *settings, "Turing/Initial value u=0.1")
+            self.assertRegex(said, "warning: u becomes negative, .*: noise acts where it is zero, whatever the steps are")
+            self.assertNotIn("do not trust", said)
+        said = self.leopard(file, *short, "Turing/Initial value u=1", "Turing/Noise u=2*u")
+        self.assertRegex(said, "warning: u becomes negative, .*, which noise or long steps may cause; do not trust")
+
     def test_multiplicative_noise_takes_the_old_values(self):
         # Ito: with sigma = u at one value everywhere the first step is u_0 times that of additive noise of strength one
         one = self.masses("Turing/Noise u=1", "Time stepping/End time=0.01")[0] - 4

@@ -59,6 +59,17 @@ class Resume(Program):
         said = self.leopard(TINY, "Time stepping/End time=5e-3", options=["--resume"])
         self.assertRegex(said, r"warning: .*solution\.pvd names (\d+) of \1 files that are not there, the first is solution/solution_0000000\.pvtu")
 
+    def test_a_damaged_line_is_found_before_the_run_is_said_to_go_on(self):
+        self.leopard(TINY)
+        pvd = self.folder / "output/tiny_turing/solution.pvd"
+        pvd.write_text(pvd.read_text().replace('timestep="', 'timestep="<', 1))
+        result = self.run_command(self.command(TINY, "Time stepping/End time=4e-3", options=["--resume"]))
+        self.assertNotEqual(result.returncode, 0)
+        self.assertEqual(result.stderr.count("is damaged"), 1)
+        self.assertNotIn("resumed at step", result.stdout)
+        pvd.write_text(pvd.read_text().replace('timestep="<', 'timestep="'))
+        self.assertIn("resumed at step", self.leopard(TINY, "Time stepping/End time=4e-3", options=["--resume"]))
+
     def test_values_are_compared_and_not_text(self):
         self.leopard(TINY)
         text = re.sub(r"set Step size.*\n", "", TINY.read_text()).replace("set Step control", "set Step size = 0.001 # the same\n  set Step control")

@@ -63,6 +63,21 @@ class TimeError(Program):
             said = self.leopard(file, *settings, "Time stepping/End time=2e-3")
             self.assertEqual(said.count("'Time stepping/Estimate error = true' does the run once more"), times, settings)
 
+    def test_homogeneous_fields(self):
+        """Their span at the end is zero, and the estimate was said to be no more than an order of magnitude, however small it was."""
+        file = self.write("logistic.prm", "set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Species = u\n set Steady state = none\n set Reaction u = u*(1-u)\n"
+                          " set Diffusion u = 1\n set Initial value u = 0.01\nend\nsubsection Mesh\n set Global refinements = 2\nend\nsubsection Time stepping\n set End time = 10\n set Estimate error = true\nend\n")
+        for engine in ("fused", "general"):
+            said = self.leopard(file, f"Time stepping/Engine={engine}")
+            self.assertRegex(said, r"u: about \S+ at a node, \S+ in the mean \(root of the mean square\); its values span 0.98\d in the run, ")
+            self.assertNotIn("order of magnitude", said)
+            estimate = self.run_json("logistic")["time_error"]["fields"]["u"]
+            self.assertTrue(estimate["reliable"])
+            self.assertAlmostEqual(estimate["span"], 0.985, delta=2e-3)
+            self.assertLess(estimate["span_at_end"], 1e-6)
+        oscillator = ["Turing/Species=u, v", "Turing/Reaction u=100*v", "Turing/Reaction v=-100*u", "Turing/Diffusion v=1", "Turing/Initial value u=1", "Turing/Initial value v=0", "Time stepping/End time=1"]
+        self.assertIn("more than a tenth of what values span in the run, so no more than an order of magnitude", self.leopard(file, *oscillator))
+
     def test_both_loops_agree(self):
         errors = []
         for engine in ("fused", "general"):

@@ -271,6 +271,37 @@ class BadValues(Program):
         said = self.leopard(TINY, "Turing/Kinetics=FitzHugh-Nagumo", "Turing/Start from steady state=false", "Turing/Initial value u=-0.5")
         self.assertNotIn("negative", said)
 
+    def test_fields_that_begin_at_zero_and_go_below_are_not_warned_of(self):
+        """An oscillator, u = cos(5t), v = -sin(5t): of v nothing is said, and of u, which begins above zero, that it is meant."""
+        adaptive = ["Time stepping/Step control=error-controlled"]
+        for engine in ("fused", "general"):
+            settings = [f"Time stepping/Engine={engine}", "Turing/Initial value v=0", "Linear solver/Method=automatic", *adaptive]
+            said = self.leopard(self.write("oscillator.prm", kinetics("5*v", "-5*u")), *settings)
+            self.assertLess(min(self.column("oscillator", "minimum of v")), -0.9)
+            self.assertNotIn("v becomes negative", said)
+            self.assertEqual(said.count("warning: u becomes negative"), 1)
+            self.assertRegex(said, "u becomes negative, .*: its reaction, sources or fluxes take it there from zero, and not an error of the steps")
+            self.assertNotIn("do not trust", said)
+        # sources, and boundary values that change their sign
+        quiet = ["Turing/Initial value u=0", "Turing/Reaction v=-v", *adaptive]
+        for more in (["Turing/Source u=-1"], ["Turing/Boundary values u=0: -sin(t)"], ["Turing/Boundary fluxes u=0: -1"]):
+            said = self.leopard(self.write("zero.prm", kinetics("-u", "-v")), *quiet, *more)
+            self.assertLess(min(self.column("zero", "minimum of u")), -0.1, more)
+            self.assertNotIn("negative", said, more)
+        self.assertNotIn("negative", self.leopard("zero.prm", "Turing/Boundary values u=0: cos(3*t)", *adaptive))
+
+    def test_what_makes_a_field_negative_is_named(self):
+        """A blob that long steps, a consistent mass matrix and a velocity take below zero."""
+        blob = ["Mesh/Global refinements=4", "Turing/Initial value u=exp(-1000*((x-0.5)^2+(y-0.5)^2))", "Turing/Diffusion u=1e-3", "Time stepping/Step size=0.1", "Time stepping/End time=0.2"]
+        mass = ["Discretization/Method=finite elements", "Discretization/Mass matrix=consistent"]
+        for settings, says in ((mass, ("which the consistent mass matrix or long steps may cause; ", "or a finer mesh or 'Discretization/Mass matrix' = lumped takes them away")),
+                               ([*mass, "Turing/Advection u=1, 0"], ("which advection, the consistent mass matrix or long steps may cause; ",)),
+                               (["Turing/Advection u=2, 0", "Time stepping/Scheme=BDF2"], ("which advection or long steps may cause; ", "unless a smaller 'Step size' or a finer mesh takes"))):
+            said = self.leopard(self.write("blob.prm", kinetics("0", "-v")), *blob, *settings)
+            for words in says:
+                self.assertIn(words, said, settings)
+            self.assertIn("do not trust", said)
+
 
 class OutputTimes(Program):
     """Steps that vary pass output times, where fields are interpolated."""

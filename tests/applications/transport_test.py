@@ -143,6 +143,16 @@ class Transported(Program):
         self.assertLess(off[0], 0.05)
         self.assertGreater(off[0] / off[1], 3)
 
+    def test_the_choice_of_a_solver_without_reaction_names_transport(self):
+        """The reason was a reaction that makes systems indefinite, and there was none."""
+        carried = self.write("carried.prm", PATTERN)
+        plain = ["Turing/Steady state=none", "Turing/Reaction v=0", "Turing/Diffusion u=1", "Turing/Diffusion v=1", "Turing/Advection u=1, 0",
+                 "Time stepping/Step control=error-controlled", "Time stepping/End time=1e-3", "Mesh/Global refinements=2", "Linear solver/Method=automatic"]
+        for reaction, says in (("0", "advection or cross-diffusion makes the systems of long steps unsymmetric, and the mesh is small"), ("u", "their systems are indefinite, and the mesh is small")):
+            text = carried.read_text().replace("set Kinetics        = Schnakenberg", f"set Kinetics = expressions\n  set Reaction u = {reaction}")
+            text = "\n".join(line for line in text.splitlines() if "kappa" not in line and "gamma" not in line) + "\n"
+            self.assertIn(says, self.leopard(self.write("choice.prm", text), *plain))
+
     def test_mass(self):
         """Nothing is made or lost, but by reactions: on a grid, with periodic boundaries, on triangles, where advection is strong, implicit and explicit."""
         still = [f"Turing/{entry}" for entry in ("Kinetics=expressions", "Reaction u=0", "Reaction v=0", "Diffusion u=1", "Diffusion v=0.1", "gamma=1", "kappa=10", "Steady state=none")]
