@@ -15,7 +15,7 @@ namespace leopard
   /** Section "Time stepping" of the parameter file. Times are dimensionless. */
   struct TimeParameters
   {
-    std::string scheme         = "BDF3"; ///< one of reaction_diffusion::schemes, also where it is chosen
+    std::string scheme         = "BDF2"; ///< one of reaction_diffusion::schemes, also where it is chosen
     bool        chooses_scheme = true;   ///< the file leaves the scheme to the program
     std::string step_control   = "error-controlled";
     double      step_factor    = 0.1; ///< "multiple of h^2": the step is this times h^2
@@ -30,8 +30,8 @@ namespace leopard
 
     void declare(dealii::ParameterHandler &prm);
     /**
-     * Where the file has `automatic`, BDF3 with error-controlled steps, for which it has half to a fifteenth of the
-     * error of BDF2 at the same cost (benchmarks/results/2026-11-30_host_schemes.md); BDF2 with others; implicit Euler
+     * Where the file has `automatic`, BDF2: BDF3 has a smaller error at the same cost for patterns, but fails for waves
+     * of excitable kinetics (benchmarks/results/2026-12-01_gallery_bdf3.md); implicit Euler
      * @param has_noise with noise, whose order is known for that scheme.
      */
     void read(dealii::ParameterHandler &prm, bool has_noise);

@@ -148,7 +148,7 @@ class LogOfARun(Program):
     def test_header_lines_and_summary(self):
         said = self.leopard(SPOTS, "Mesh/Global refinements=5", "Linear solver/Threads=1")
         header = said[:said.index("step       1")]
-        self.assertIn("time: to t = 0.2 by BDF3 (automatic), error-controlled steps (tolerance 0.001); fields are written at the beginning and the end and every 0.01", header)
+        self.assertIn("time: to t = 0.2 by BDF3, error-controlled steps (tolerance 0.001); fields are written at the beginning and the end and every 0.01", header)
         self.assertNotIn("the linear solver is asynchronous", header)  # the fused loop does not use it
         self.assertEqual(header.count("asynchronous: results of two runs differ"), 1)
         lines = re.findall(r"^step .*", said, re.MULTILINE)
