@@ -421,6 +421,8 @@ namespace leopard
 
       void write_checkpoint() const
       {
+        if (!writes_files)
+          return;
         const TimeIntegrator::State     state = integrator->state();
         std::vector<const HostVector *> solutions;
         for (unsigned int l = 0; l < integrator->n_solutions(); ++l)
@@ -436,9 +438,9 @@ namespace leopard
         checkpoints.write(integrator->step_number(), metadata, [&](const std::string &folder) { discretization.save(folder, solutions); });
       }
 
-      TimeLoopResult run_with_output(bool resumed)
+      /** Names what will be written, after a look at what is there. Collective. */
+      void begin_files(FieldOutput<dim, spacedim> &output, bool resumed)
       {
-        FieldOutput<dim, spacedim> output(context.directory, problem.fields(), context.log, context.comm);
         if (resumed)
           {
             output.resume(integrator->step_number()); // which may end it
@@ -448,6 +450,12 @@ namespace leopard
         file_names.emplace_back("statistics");
         context.begin(file_names);
         context.directory.record({"statistics"});
+      }
+
+      TimeLoopResult run_with_output(bool resumed)
+      {
+        FieldOutput<dim, spacedim> output(context.directory, problem.fields(), context.log, context.comm);
+        begin_files(output, resumed);
         measures = std::make_unique<PatternMeasures<dim, spacedim>>(
           discretization, system, problem, context.parameters.growth, context.parameters.pattern_measures);
         const std::string        file    = context.directory.path("statistics");
@@ -469,10 +477,7 @@ namespace leopard
           write_checkpoint();
           return ", written to " + context.directory.path("solution.pvd") + " and " + context.directory.path("checkpoints");
         };
-        actions.write_checkpoint = [&] {
-          if (writes_files)
-            write_checkpoint();
-        };
+        actions.write_checkpoint = [&] { write_checkpoint(); };
         actions.write_statistics = [&](const StepReport &report, double t, unsigned int step) {
           row = {static_cast<double>(step),
                  t,
