@@ -278,7 +278,8 @@ namespace leopard::command_line
                     a.criteria.max_seconds,
                     "wall time from when the system has been read, looked at between iterations, and while factors with --fill are made; 0, the "
                     "default: no limit. "
-                    "Not interrupted: the set-up of levels and of other incomplete factors, and the factorization of direct, whose time counts and "
+                    "Not interrupted: a search of --tune-seconds, the set-up of levels and of other incomplete factors, and the factorization of "
+                    "direct, whose time counts and "
                     "depends on fill-in that is not known before")
         ->check(in_range)
         ->type_name("S");
@@ -518,7 +519,7 @@ namespace leopard::command_line
     app.footer("Methods:" + meanings +
                "\n\nExample: leopard-solve A.mtx --blocks metis --solution x.mtx --history residuals.csv\n"
                "A badly scaled system is solved as a scaled one: where rounding keeps the residual of the file's above the tolerance, 0 means that\n"
-               "that of the scaled one meets it, and each equation to rounding of its own terms; the log says both.\n"
+               "that of the scaled one meets it, and each equation meets it against its own terms; the log says both.\n"
                "Exit code: 0 solved, or with --tolerance 0 all iterations done; 1 not so, or something wrong with files or devices, 2 wrong usage.");
     a.criteria.relative_tolerance = 1e-10;
     add_problem(app, a);
