@@ -32,7 +32,7 @@ if(LEOPARD_SANITIZER)
   if(LEOPARD_SANITIZER MATCHES "thread")
     list(APPEND leopard_left_out "*/reference:MatrixMarket*:*MultigridConvergence.WithEverySmoother*:*MultigridUpdate.StencilEqualsAFreshOne*:*ExponentialSteps.AreThoseOf*:*MultigridThreads.*/1:*MultigridThreads.*/2:*MultigridThreads.*/5"
       "NearNullSpace.TentativeProlongation*:Refinement.AMatrixThatIsToo*:*RanksTest.ErrorControlled*:*SlabsTest.ErrorControlled*:DistributedStencilMultigrid.ConvergesAsFast*"
-      "*ReactionDiffusionGrowth.ModesDecay*:*ReactionDiffusion.ErrorControlKeeps*:*ReactionDiffusion.OrderOfBdf3*:*ReactionDiffusionLongSteps.StepsGrow*")
+      "*MeshRanksByNode.NoiseIs*:*MeshRanksByNode.Beside*:*ReactionDiffusionGrowth.ModesDecay*:*ReactionDiffusion.ErrorControlKeeps*:*ReactionDiffusion.OrderOfBdf3*:*ReactionDiffusionLongSteps.StepsGrow*")
   endif()
   string(REPLACE ";" ":" leopard_left_out "${leopard_left_out}")
 endif()

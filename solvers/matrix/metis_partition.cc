@@ -140,8 +140,8 @@ namespace leopard
                              std::to_string(code) + ")\n  expected: contiguous blocks or tiles instead");
         for (int i = 0; i < A.n_rows; ++i)
           part_of_row[i] = static_cast<int>(part[i / of_node]);
-        n_found                = n_parts;
-        const Partition result = partition_of(part_of_row, n_found);
+        n_found          = n_parts;
+        Partition result = partition_of(part_of_row, n_found);
         if (blocks_between(result.block_offsets).largest() <= block_size)
           return result;
       }
