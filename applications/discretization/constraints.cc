@@ -210,8 +210,8 @@ namespace leopard
   template <int dim, int spacedim>
   std::string Discretization<dim, spacedim>::against_boundary_values(const HostVector &u) const
   {
-    const std::vector<double> coordinates = nodes();
-    std::vector<double>       worst       = {0., 0., 0., 0., 0., 0., 0.}; // difference, field, u, g, the place
+    const std::vector<double> &coordinates = nodes();
+    std::vector<double>        worst       = {0., 0., 0., 0., 0., 0., 0.}; // difference, field, u, g, the place
     for (unsigned int c = 0; c < components; ++c)
       for (const auto &[dof, value] : boundary_values(c, 0.))
         if (owned.is_element(dof) && original(dof) == dof)

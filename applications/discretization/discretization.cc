@@ -355,9 +355,9 @@ namespace leopard
   void Discretization<dim, spacedim>::interpolate_initial_values(HostVector &u) const
   {
     u.reinit(owned_unknowns, comm);
-    const std::vector<double> coordinates = nodes();
-    std::string               error;
-    Point<spacedim>           point;
+    const std::vector<double> &coordinates = nodes();
+    std::string                error;
+    Point<spacedim>            point;
     for (unsigned int i = 0; i < owned.n_elements(); ++i)
       {
         std::copy_n(&coordinates[i * spacedim], spacedim, point.begin_raw());

@@ -166,11 +166,11 @@ namespace leopard
     Errors errors(const HostVector &u, double t) const;
 
     // for multigrid
-    int                 dimension() const override { return spacedim; }
-    std::vector<double> nodes() const override;
-    dealii::IndexSet    constrained_unknowns(unsigned int field) const override;
-    dealii::IndexSet    periodic_copies() const override;
-    MultigridHierarchy  hierarchy(unsigned int field, const LocalMatrix &A, unsigned int n_levels) override;
+    int                        dimension() const override { return spacedim; }
+    const std::vector<double> &nodes() const override;
+    dealii::IndexSet           constrained_unknowns(unsigned int field) const override;
+    dealii::IndexSet           periodic_copies() const override;
+    MultigridHierarchy         hierarchy(unsigned int field, const LocalMatrix &A, unsigned int n_levels) override;
 
     /** The scalar degree of freedom that another one is a periodic copy of; itself if it is none. */
     dealii::types::global_dof_index original(dealii::types::global_dof_index dof) const;

@@ -64,7 +64,7 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
-  std::vector<double> Discretization<dim, spacedim>::nodes() const
+  const std::vector<double> &Discretization<dim, spacedim>::nodes() const
   {
     if (mesh->nodes.empty())
       mesh->nodes = support_points(*mapping, dof_handler);
@@ -147,22 +147,22 @@ namespace leopard
     return total;
   }
 
-  template void                Discretization<2>::refine_adaptively(HostVector &);
-  template void                Discretization<3>::refine_adaptively(HostVector &);
-  template void                Discretization<2, 3>::refine_adaptively(HostVector &);
-  template std::vector<double> Discretization<2>::nodes() const;
-  template void                Discretization<2>::set_values_at_nodes(const std::vector<double> &, HostVector &) const;
-  template MultigridHierarchy  Discretization<2>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
-  template double              Discretization<2>::remove_mean(HostVector &, const HostVector &) const;
-  template double              Discretization<2>::balance(HostVector &) const;
-  template std::vector<double> Discretization<3>::nodes() const;
-  template void                Discretization<3>::set_values_at_nodes(const std::vector<double> &, HostVector &) const;
-  template MultigridHierarchy  Discretization<3>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
-  template double              Discretization<3>::remove_mean(HostVector &, const HostVector &) const;
-  template double              Discretization<3>::balance(HostVector &) const;
-  template std::vector<double> Discretization<2, 3>::nodes() const;
-  template void                Discretization<2, 3>::set_values_at_nodes(const std::vector<double> &, HostVector &) const;
-  template MultigridHierarchy  Discretization<2, 3>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
-  template double              Discretization<2, 3>::remove_mean(HostVector &, const HostVector &) const;
-  template double              Discretization<2, 3>::balance(HostVector &) const;
+  template void                       Discretization<2>::refine_adaptively(HostVector &);
+  template void                       Discretization<3>::refine_adaptively(HostVector &);
+  template void                       Discretization<2, 3>::refine_adaptively(HostVector &);
+  template const std::vector<double> &Discretization<2>::nodes() const;
+  template void                       Discretization<2>::set_values_at_nodes(const std::vector<double> &, HostVector &) const;
+  template MultigridHierarchy         Discretization<2>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
+  template double                     Discretization<2>::remove_mean(HostVector &, const HostVector &) const;
+  template double                     Discretization<2>::balance(HostVector &) const;
+  template const std::vector<double> &Discretization<3>::nodes() const;
+  template void                       Discretization<3>::set_values_at_nodes(const std::vector<double> &, HostVector &) const;
+  template MultigridHierarchy         Discretization<3>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
+  template double                     Discretization<3>::remove_mean(HostVector &, const HostVector &) const;
+  template double                     Discretization<3>::balance(HostVector &) const;
+  template const std::vector<double> &Discretization<2, 3>::nodes() const;
+  template void                       Discretization<2, 3>::set_values_at_nodes(const std::vector<double> &, HostVector &) const;
+  template MultigridHierarchy         Discretization<2, 3>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
+  template double                     Discretization<2, 3>::remove_mean(HostVector &, const HostVector &) const;
+  template double                     Discretization<2, 3>::balance(HostVector &) const;
 } // namespace leopard

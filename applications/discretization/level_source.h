@@ -19,8 +19,8 @@ namespace leopard
     /** Dimension of space. */
     virtual int dimension() const = 0;
 
-    /** Nodes of the own scalar unknowns, dimension() numbers each. */
-    virtual std::vector<double> nodes() const = 0;
+    /** Nodes of the own scalar unknowns, dimension() numbers each; found once, and valid until the mesh changes. */
+    virtual const std::vector<double> &nodes() const = 0;
 
     /**
      * Which of the own scalar unknowns of a field are constrained (boundary values, hanging nodes, periodic copies).

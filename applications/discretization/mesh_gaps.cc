@@ -148,11 +148,12 @@ namespace leopard
           if (face->at_boundary())
             {
               std::vector<Point<spacedim>> corners;
+              double                       of_face = std::numeric_limits<double>::infinity();
               for (const unsigned int v : face->vertex_indices())
-                corners.push_back(face->vertex(v));
-              double of_face = std::numeric_limits<double>::infinity();
-              for (const unsigned int v : face->vertex_indices())
-                of_face = std::min(of_face, shortest[face->vertex_index(v)]);
+                {
+                  corners.push_back(face->vertex(v));
+                  of_face = std::min(of_face, shortest[face->vertex_index(v)]);
+                }
               BoundingBox<spacedim> box(corners);
               box.extend(same_place * corners.front().distance(corners.back()));
               for (const auto &[point, v] : tree | index::adaptors::queried(index::intersects(box)))

@@ -20,9 +20,9 @@ namespace leopard
     UniformGrid result;
     if (discretization.on_simplices()) // even where its nodes are on a grid
       return result;
-    const IndexSet           &owned       = discretization.dof_handler.locally_owned_dofs();
-    const std::vector<double> coordinates = discretization.nodes();
-    const std::size_t         n_owned     = owned.n_elements();
+    const IndexSet            &owned       = discretization.dof_handler.locally_owned_dofs();
+    const std::vector<double> &coordinates = discretization.nodes();
+    const std::size_t          n_owned     = owned.n_elements();
 
     // corners and distances of nodes, as maxima over the ranks
     std::vector<double> largest(3 * dim, -std::numeric_limits<double>::max());

@@ -166,11 +166,10 @@ namespace leopard
     return norm;
   }
 
-  const std::vector<double> &Newton::places_of_nodes()
+  const std::vector<double> &Newton::places_of_nodes() const
   {
-    if (levels != nullptr && nodes.empty())
-      nodes = levels->nodes();
-    return nodes;
+    static const std::vector<double> unknown;
+    return levels != nullptr ? levels->nodes() : unknown;
   }
 
   void NewtonResult::clear()

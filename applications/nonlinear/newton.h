@@ -128,7 +128,7 @@ namespace leopard
     /** Of derivatives at the values of a step that are not finite, for a message. Collective. */
     ValueComplaint where_derivatives_fail(const HostVector &u, int n_steps);
     /** Coordinates of the own nodes; empty where they are not known. */
-    const std::vector<double> &places_of_nodes();
+    const std::vector<double> &places_of_nodes() const;
 
     const NewtonParameters       &parameters;
     const LinearSolverParameters &linear_parameters;
@@ -141,7 +141,6 @@ namespace leopard
     bool                          uses_alternative = false;
     unsigned int                  known_version    = 0; ///< of the system's matrix, as solve_linear() has told the solver
     HostVector                    residual, update, trial;
-    std::vector<double>           nodes; ///< coordinates, for messages; empty until one needs them
     NewtonResult                  result;
   };
 } // namespace leopard

@@ -241,7 +241,7 @@ namespace leopard
       else
         found.single_precision = add_files(source, problem, cells, comm);
 
-      const std::vector<double>    coordinates = discretization.nodes();
+      const std::vector<double>   &coordinates = discretization.nodes();
       std::vector<Point<spacedim>> points(coordinates.size() / spacedim);
       for (std::size_t i = 0; i < points.size(); ++i)
         std::copy_n(&coordinates[i * spacedim], spacedim, points[i].begin_raw());

@@ -109,10 +109,7 @@ namespace leopard
       linear.backend = "automatic";
       return !why_general_time_loop(parameters, linear).empty();
     }
-  } // namespace
 
-  namespace
-  {
     /** Whether all reactions are given as zero. */
     bool has_zero_reaction(const Problem &problem)
     {

@@ -168,7 +168,7 @@ namespace leopard
     const Problem &problem = *parameters.problem;
     if (problem.pictures == nullptr)
       return;
-    const std::vector<double> nodes = discretization.nodes();
+    const std::vector<double> &nodes = discretization.nodes();
     for (std::size_t i = 0; i < problem.pictures->names().size(); ++i)
       if (!problem.pictures->field(i).empty())
         {

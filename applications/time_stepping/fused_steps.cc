@@ -57,9 +57,9 @@ namespace leopard
     /** Where the `unknowns` of a domain are. */
     std::vector<double> places_of_unknowns(const FusedSteps::Domain &domain, const LevelSource &discretization)
     {
-      const std::size_t         dimension   = discretization.dimension();
-      const std::vector<double> coordinates = discretization.nodes();
-      std::vector<double>       result;
+      const std::size_t          dimension   = discretization.dimension();
+      const std::vector<double> &coordinates = discretization.nodes();
+      std::vector<double>        result;
       for (const unsigned int i : domain.unknowns)
         result.insert(result.end(), &coordinates[i * dimension], &coordinates[i * dimension] + dimension);
       return result;
@@ -350,11 +350,11 @@ namespace leopard
       why_not = "it needs a mesh without hanging nodes and positive lumped masses";
     if (!why_not.empty())
       return {};
-    const dealii::IndexSet    free        = free_nodes(left_out, comm);
-    const std::vector<double> coordinates = discretization.nodes();
-    const int                 dimension   = discretization.dimension();
-    MeshLaplacian             mesh        = own_rows(system, problem, free, domain.unknowns);
-    mesh.dimension                        = dimension;
+    const dealii::IndexSet     free        = free_nodes(left_out, comm);
+    const std::vector<double> &coordinates = discretization.nodes();
+    const int                  dimension   = discretization.dimension();
+    MeshLaplacian              mesh        = own_rows(system, problem, free, domain.unknowns);
+    mesh.dimension                         = dimension;
     for (const unsigned int i : domain.unknowns)
       {
         mesh.coordinates.insert(mesh.coordinates.end(), &coordinates[i * dimension], &coordinates[i * dimension] + dimension);

@@ -148,6 +148,8 @@ namespace leopard
 
   void TimeIntegrator::check_negative_values(const FieldInspection &values, double start, double step_size, StepReport &report)
   {
+    if (parameters.negative_values == "ignore" && told_negative > harmless_negative()) // all is said
+      return;
     const int field = field_below_zero(values, start, step_size);
     if (field < 0)
       return;
