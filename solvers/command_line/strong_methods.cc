@@ -146,7 +146,7 @@ namespace leopard::command_line
       log("levels",
           rows + " rows by smoothed aggregation, operator complexity " + short_text(multigrid->operator_complexity(), 3) + ", smoothed by " +
             a.smoother + ", " + short_text(static_cast<double>(multigrid->memory()) / 1e9, 2) + " GB, set up in " + seconds_since(start) +
-            (backend == Backend::cuda && (!aggregation.is_like_scalar() || !is_made_on_device(multigrid->options().smoother)) ? " on the host" : ""));
+            (backend == Backend::cuda && (!aggregation.fits_on_device() || !is_made_on_device(multigrid->options().smoother)) ? " on the host" : ""));
       return multigrid;
     }
 

@@ -152,7 +152,7 @@ namespace leopard
     sweep          = std::move(over_fields);
     n_rows         = n;
     complexity     = worst;
-    made_of_system = !new_data.aggregation.is_like_scalar();
+    made_on_host   = !new_data.aggregation.fits_on_device();
     on_ranks       = several_ranks;
   }
 
@@ -197,7 +197,7 @@ namespace leopard
            ") multigrid by smoothed aggregation, smoother " + options.smoother.method + ", " + std::to_string(fields[0].n_levels()) +
            " levels, operator complexity " + number + (data.arithmetic == Arithmetic::single_precision ? ", in single precision" : "") +
            (sweep != nullptr ? ", " + sweep->description() : "") +
-           ((made_of_system || on_ranks) && options.backend == Backend::cuda ? ", made on the host" : "");
+           ((made_on_host || on_ranks) && options.backend == Backend::cuda ? ", made on the host" : "");
   }
 
   bool PreconditionAggregation::is_initialized() const

@@ -92,7 +92,7 @@ namespace leopard
     std::unique_ptr<FieldSweep<double>> sweep; ///< over several fields
     std::size_t                         n_rows         = 0;
     double                              complexity     = 0.;
-    bool                                made_of_system = false; ///< of nodes with several unknowns, or a near null space
+    bool                                made_on_host   = false; ///< AggregationOptions::fits_on_device() does not hold
     bool                                on_ranks       = false; ///< several
   };
 } // namespace leopard

@@ -107,10 +107,10 @@ namespace leopard::device
   /**
    * n_steps of the power iteration with D^-1 A, columns of own rows only: the last ||D^-1 A v|| / ||v|| in the norm of
    * |D|, from a vector that looks random and is always the same. Infinite or NaN if one of them is; the last before
-   * they vanish, or 0, if they do.
+   * they vanish, or 0, if they do. @param diagonal D, n_rows numbers that are not zero, device memory; null: A's.
    */
   template <typename Number>
-  double power_iteration(const DeviceCrs<Number> &A, int n_steps);
+  double power_iteration(const DeviceCrs<Number> &A, int n_steps, const double *diagonal = nullptr);
 
   /**
    * coordinate_partition() of the host, with the same result. @param block_offsets receives the blocks, host memory.

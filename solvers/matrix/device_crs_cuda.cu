@@ -463,22 +463,22 @@ namespace leopard::device
     }
 
     /**
-     * w = D^-1 A v / ||v||; parts: one of ||w||^2 a thread block; in the norm of |D|. @param before ||v||^2; null: 1.
+     * w = D^-1 A v / ||v||, D null: A's diagonal; parts: one of ||w||^2 a thread block; in the norm of |D|. @param before ||v||^2; null: 1.
      */
     template <typename Number>
-    __global__ void scaled_product_kernel(double *w, double *parts, CrsView<Number> A, const double *v, const double *before)
+    __global__ void scaled_product_kernel(double *w, double *parts, CrsView<Number> A, const double *D, const double *v, const double *before)
     {
       const double scale           = before == nullptr ? 1. : *before == 0. ? 0. : 1. / sqrt(*before);
       double       norm_squared[1] = {0.};
       for (int i = first_index<int>(); i < A.n_rows; i += stride<int>())
         {
-          double sum = 0., diagonal = 0.;
+          double sum = 0., diagonal = D == nullptr ? 0. : D[i];
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             if (const int column = A.columns[p]; column < A.n_rows)
               {
                 const double value = A.values[p];
                 sum += value * v[column];
-                if (column == i)
+                if (column == i && D == nullptr)
                   diagonal = value;
               }
           w[i] = scale * sum / diagonal;
@@ -503,7 +503,7 @@ namespace leopard::device
   } // namespace
 
   template <typename Number>
-  double power_iteration(const DeviceCrs<Number> &A, int n_steps)
+  double power_iteration(const DeviceCrs<Number> &A, int n_steps, const double *diagonal)
   {
     if (A.n_rows == 0)
       return 0.;
@@ -514,7 +514,8 @@ namespace leopard::device
     random_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(from, A.n_rows);
     for (int step = 0; step <= n_steps; ++step, std::swap(from, to)) // the first only gives the vector a norm
       {
-        scaled_product_kernel<<<n_blocks, threads, 0, stream()>>>(to, parts.data(), A.view(), from, step == 0 ? nullptr : norms.data() + step - 1);
+        scaled_product_kernel<<<n_blocks, threads, 0, stream()>>>(
+          to, parts.data(), A.view(), diagonal, from, step == 0 ? nullptr : norms.data() + step - 1);
         sum_kernel<<<1, threads, 0, stream()>>>(norms.data() + step, parts.data(), n_blocks);
       }
     LEOPARD_CHECK(cudaGetLastError());
@@ -574,7 +575,7 @@ namespace leopard::device
   template Array<int>        permuted_entries(const DeviceCrs<Number> &A, const Array<int> &old_row);                                           \
   template DeviceCrs<Number> transposed(const DeviceCrs<Number> &A);                                                                            \
   template void              permuted_values(Number *result, const std::vector<double> &values, const Array<int> &entries);                     \
-  template double            power_iteration(const DeviceCrs<Number> &A, int n_steps);                                                          \
+  template double            power_iteration(const DeviceCrs<Number> &A, int n_steps, const double *diagonal);                                  \
   template double            row_sum_bound(const DeviceCrs<Number> &A);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE

@@ -64,7 +64,7 @@ namespace leopard::device
     no_cuda();
   }
   template <typename Number>
-  double power_iteration(const DeviceCrs<Number> & /*A*/, int /*n_steps*/)
+  double power_iteration(const DeviceCrs<Number> & /*A*/, int /*n_steps*/, const double * /*diagonal*/)
   {
     no_cuda();
   }
@@ -94,7 +94,7 @@ namespace leopard::device
   template DeviceCrs<Number> product(const DeviceCrs<Number> &A, const DeviceCrs<Number> &B);                                                   \
   template DeviceCrs<Number> transposed(const DeviceCrs<Number> &A);                                                                            \
   template void              permuted_values(Number *result, const std::vector<double> &values, const Array<int> &entries);                     \
-  template double            power_iteration(const DeviceCrs<Number> &A, int n_steps);                                                          \
+  template double            power_iteration(const DeviceCrs<Number> &A, int n_steps, const double *diagonal);                                  \
   template double            row_sum_bound(const DeviceCrs<Number> &A);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE

@@ -56,6 +56,9 @@ namespace leopard
     bool is_scalar() const { return block_unknowns == 1 && near_null_space.empty(); }
     /** Or near it is one vector that is nowhere zero, nor so small or large that its products are no more exact. */
     bool is_like_scalar() const;
+    /** Whether levels can be made on a GPU, whose threads have room for the unknowns of a node. */
+    bool fits_on_device() const { return block_unknowns <= most_on_device && static_cast<int>(near_null_space.size()) <= most_on_device; }
+    static constexpr int most_on_device = 16; ///< unknowns of a node, and vectors
     /** All but block_unknowns and near_null_space, which make_near_null_space() checks. @throws InvalidInput. */
     void validate() const;
   };

@@ -8,7 +8,18 @@
 
 namespace leopard::device
 {
-  /** As Aggregates, in device memory. */
+  /** As leopard::NearNullSpace, in device memory. */
+  struct NearNullSpace
+  {
+    int           n_nodes = 0, n_vectors = 0;
+    Array<int>    first_row; ///< n_nodes + 1; empty: each row is a node
+    Array<int>    node_of;   ///< of each row its node; empty likewise
+    Array<double> values;    ///< n_rows x n_vectors, row after row
+  };
+
+  leopard::NearNullSpace to_host(const NearNullSpace &space);
+
+  /** As leopard::Aggregates, in device memory. */
   struct Aggregates
   {
     Array<int>        of_row; ///< of each row its aggregate; -1: in none
@@ -40,16 +51,17 @@ namespace leopard::device
   {
     DeviceCrs<double> matrix;
     DeviceCrs<double> prolongation; ///< from the next coarser level; none on the coarsest
-    Array<int>        of_row;       ///< of each row its aggregate, a row of the next coarser level; -1: none
-    Array<double>     near_null;    ///< the vector near the null space; empty: the constant
+    Array<int>        of_row;       ///< of each row the first unknown of its aggregate on the next coarser level; -1: none
+    NearNullSpace     near_null;    ///< of this level
   };
 
   /**
    * As aggregation_hierarchy(), on the device: coarsest level first. @param A of one rank, with values for which
-   * has_valid_values() holds. @param options AggregationOptions::is_like_scalar(). With a vector v aggregates and P are
-   * those of diag(v) A diag(v), of which v is the constant, and then P <- diag(v) P diag(w)^-1 with the largest
-   * magnitudes of v in each aggregate, w, the coarse level's vector. @throws InvalidInput where a coarse matrix has
-   * other values.
+   * has_valid_values() holds. @param options AggregationOptions::fits_on_device(). With one vector v that is nowhere
+   * zero, is_like_scalar(), aggregates and P are those of diag(v) A diag(v), of which v is the constant, and then P <-
+   * diag(v) P diag(w)^-1 with the largest magnitudes of v in each aggregate, w, the coarse level's vector. Of systems
+   * all is as on the host but for the aggregates, which are those of aggregate(). @throws InvalidInput where a coarse
+   * matrix has other values, and as make_near_null_space().
    */
   std::vector<AggregationLevel> aggregation_levels(DeviceCrs<double> A, const AggregationOptions &options);
 

@@ -3,7 +3,7 @@
 #include "../device/exclusive_scan.cuh"
 #include "../device/grid_stride.cuh"
 #include "../device/scratch.cuh"
-#include "device_aggregation.h"
+#include "device_systems.h"
 #include "row_of_level.h"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -219,82 +219,6 @@ namespace leopard::device
         }
     }
 
-    // Prolongation: (I - omega D^-1 A_s) P_0 as a product.
-
-    __global__ void is_in_aggregate_kernel(int *is_in, const int *of_row, int n)
-    {
-      for (int i = first_index<int>(); i <= n; i += stride<int>())
-        is_in[i] = i < n && of_row[i] != none;
-    }
-
-    __global__ void tentative_kernel(int *columns, double *values, const int *offsets, const int *of_row, int n)
-    {
-      for (int i = first_index<int>(); i < n; i += stride<int>())
-        if (of_row[i] != none)
-          {
-            columns[offsets[i]] = of_row[i];
-            values[offsets[i]]  = 1.;
-          }
-    }
-
-    /** P_0. */
-    DeviceCrs<double> tentative_prolongation(const Aggregates &aggregates, int n)
-    {
-      DeviceCrs<double> result = {n, aggregates.n, 0, std::make_shared<DeviceCrs<double>::Arrays>()};
-      auto             &arrays = *result.arrays;
-      arrays.row_offsets       = Array<int>(n + 1l);
-      is_in_aggregate_kernel<<<blocks_for(n + 1l), threads, 0, stream()>>>(arrays.row_offsets.data(), aggregates.of_row.data(), n);
-      LEOPARD_CHECK(cudaGetLastError());
-      exclusive_scan(arrays.row_offsets.data(), n + 1l);
-      result.n_entries = to_host(arrays.row_offsets.data() + n);
-      arrays.columns   = Array<int>(static_cast<std::size_t>(result.n_entries));
-      arrays.values    = Array<double>(static_cast<std::size_t>(result.n_entries));
-      tentative_kernel<<<blocks_for(n), threads, 0, stream()>>>(
-        arrays.columns.data(), arrays.values.data(), arrays.row_offsets.data(), aggregates.of_row.data(), n);
-      LEOPARD_CHECK(cudaGetLastError());
-      return result;
-    }
-
-    /** The first row of an aggregate with a diagonal that is zero, no number, or not there; n: none. */
-    __global__ void check_diagonals_kernel(int *first, View S, const int *of_row)
-    {
-      for (int i = first_index<int>(); i < S.n_rows; i += stride<int>())
-        {
-          double diagonal = 0.;
-          for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1]; ++p)
-            if (S.columns[p] == i)
-              diagonal = S.values[p];
-          if (of_row[i] != none && !(fabs(diagonal) > 0.))
-            atomicMin(first, i);
-        }
-    }
-
-    /** S <- I - factor D^-1 S. */
-    __global__ void smooth_kernel(double *values, View S, double factor)
-    {
-      for (int i = first_index<int>(); i < S.n_rows; i += stride<int>())
-        {
-          double scale = 0.;
-          for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1]; ++p)
-            if (S.columns[p] == i)
-              scale = -factor / S.values[p];
-          for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1]; ++p)
-            values[p] = scale * S.values[p] + (S.columns[p] == i ? 1. : 0.);
-        }
-    }
-
-    void check_diagonals(const DeviceCrs<double> &S, const int *of_row)
-    {
-      const Scratch<int> first(1);
-      copy_to_device(first.data(), &S.n_rows, sizeof(int));
-      check_diagonals_kernel<<<blocks_for(S.n_rows), threads, 0, stream()>>>(first.data(), S.view(), of_row);
-      LEOPARD_CHECK(cudaGetLastError());
-      if (const int row = to_host(first.data()); row < S.n_rows)
-        throw InvalidInput("aggregation: row " + std::to_string(row) +
-                           " has a diagonal entry that is zero, or no number, where weak couplings are added to it (the first row is 0)\n  expected: "
-                           "a number that is not zero");
-    }
-
     double largest_eigenvalue(const DeviceCrs<double> &S)
     {
       return std::min(row_sum_bound(S), 1.1 * power_iteration(S, 15));
@@ -342,14 +266,56 @@ namespace leopard::device
     }
 
     /** @return w, for which P w = v: that of the coarse level. */
-    Array<double> weigh_back(DeviceCrs<double> &P, const Array<double> &v, const int *of_row)
+    NearNullSpace weigh_back(DeviceCrs<double> &P, const Array<double> &v, const int *of_row)
     {
-      Array<double> w(static_cast<std::size_t>(P.n_columns));
+      NearNullSpace  result = {P.n_columns, 1, {}, {}, Array<double>(static_cast<std::size_t>(P.n_columns))};
+      Array<double> &w      = result.values;
       LEOPARD_CHECK(cudaMemsetAsync(w.data(), 0, w.size() * sizeof(double), stream()));
       largest_of_aggregates_kernel<<<blocks_for(P.n_rows), threads, 0, stream()>>>(w.data(), v.data(), of_row, P.n_rows);
       weigh_back_kernel<<<blocks_for(P.n_rows), threads, 0, stream()>>>(P.arrays->values.data(), P.view(), v.data(), w.data());
       LEOPARD_CHECK(cudaGetLastError());
-      return w;
+      return result;
+    }
+
+    // A step to a coarser level: fine.prolongation and fine.of_row, and what is near the null space there. They return
+    // false where that level would have hardly fewer rows, and then nothing is made.
+
+    /** Of rows that are nodes, with one vector that is nowhere zero or the constant. */
+    bool coarsen_rows(AggregationLevel &fine, double strength, NearNullSpace &coarse)
+    {
+      const Array<double> &v          = fine.near_null.values;
+      Aggregates           aggregates = aggregate(v.size() > 0 ? weighted(fine.matrix, v.data()) : fine.matrix, strength);
+      if (aggregates.n == 0 || !is_worth_a_level(aggregates.n, fine.matrix.n_rows))
+        return false;
+      fine.prolongation = smoothed_prolongation(aggregates);
+      fine.of_row       = std::move(aggregates.of_row);
+      if (v.size() > 0)
+        coarse = weigh_back(fine.prolongation, v, fine.of_row.data());
+      return true;
+    }
+
+    __global__ void first_unknowns_kernel(int *of_row, const int *first_row, int n)
+    {
+      for (int i = first_index<int>(); i < n; i += stride<int>())
+        if (of_row[i] != none)
+          of_row[i] = first_row[of_row[i]];
+    }
+
+    bool coarsen_system(AggregationLevel &fine, double strength, NearNullSpace &coarse)
+    {
+      SystemAggregates aggregates = aggregate(fine.matrix, strength, fine.near_null);
+      if (aggregates.n == 0)
+        return false;
+      const int             n         = fine.matrix.n_rows;
+      TentativeProlongation tentative = tentative_prolongation(aggregates.of_row, aggregates.n, fine.near_null);
+      if (!is_worth_a_level(tentative.prolongation.n_columns, n))
+        return false;
+      fine.prolongation = smoothed_prolongation(aggregates, tentative);
+      fine.of_row       = std::move(aggregates.of_row);
+      coarse            = std::move(tentative.coarse);
+      first_unknowns_kernel<<<blocks_for(n), threads, 0, stream()>>>(fine.of_row.data(), coarse.first_row.data(), n);
+      LEOPARD_CHECK(cudaGetLastError());
+      return true;
     }
 
     /** P^T A P. @throws LevelsFillUp as check_complexity(). */
@@ -406,42 +372,41 @@ namespace leopard::device
 
   DeviceCrs<double> smoothed_prolongation(Aggregates &aggregates)
   {
-    const DeviceCrs<double> S = std::move(aggregates.strong);
-    check_diagonals(S, aggregates.of_row.data());
+    DeviceCrs<double>   S        = std::move(aggregates.strong);
+    const int          *of_row   = aggregates.of_row.data();
+    const Array<double> diagonal = diagonal_of(S);
+    check_diagonal(diagonal.data(), of_row, S.n_rows);
     const double factor = 4. / (3. * largest_eigenvalue(S));
-    smooth_kernel<<<blocks_for(S.n_rows), threads, 0, stream()>>>(S.arrays->values.data(), S.view(), factor);
-    LEOPARD_CHECK(cudaGetLastError());
-    return product(S, tentative_prolongation(aggregates, S.n_rows));
+    return product(smoothing_matrix(S, diagonal.data(), of_row, factor), membership(of_row, S.n_rows, aggregates.n));
   }
 
   std::vector<AggregationLevel> aggregation_levels(DeviceCrs<double> A, const AggregationOptions &options)
   {
     options.validate();
     std::vector<AggregationLevel> result;
+    const bool                    is_system = !options.is_like_scalar();
     const double                  n_finest  = static_cast<double>(A.n_entries);
     double                        n_entries = n_finest; // of all levels
     result.push_back({std::move(A), {}, {}, {}});
-    if (!options.near_null_space.empty())
-      result.back().near_null = Array<double>(options.near_null_space.front());
+    if (is_system)
+      result.back().near_null = make_near_null_space(result.back().matrix.n_rows, options);
+    else if (!options.near_null_space.empty())
+      result.back().near_null = {result.back().matrix.n_rows, 1, {}, {}, Array<double>(options.near_null_space.front())};
     while (static_cast<int>(result.size()) < options.max_levels && result.back().matrix.n_rows > options.max_coarse)
       {
-        AggregationLevel &fine       = result.back();
-        const bool        has_vector = fine.near_null.size() > 0;
-        Aggregates        aggregates = aggregate(has_vector ? weighted(fine.matrix, fine.near_null.data()) : fine.matrix, options.strength);
-        if (aggregates.n == 0 || !is_worth_a_level(aggregates.n, fine.matrix.n_rows))
+        AggregationLevel &fine = result.back();
+        NearNullSpace     near_null;
+        if (!on_level({fine.matrix.n_rows, result.size() > 1, false}, [&] {
+              return is_system ? coarsen_system(fine, options.strength, near_null) : coarsen_rows(fine, options.strength, near_null);
+            }))
           break;
-        fine.prolongation = on_level({fine.matrix.n_rows, result.size() > 1, false}, [&] { return smoothed_prolongation(aggregates); });
-        fine.of_row       = std::move(aggregates.of_row);
-        Array<double> coarse_vector;
-        if (has_vector)
-          coarse_vector = weigh_back(fine.prolongation, fine.near_null, fine.of_row.data());
         check_complexity(static_cast<double>(fine.prolongation.n_entries), n_finest, options.most_complexity);
         DeviceCrs<double> coarse = galerkin(fine.matrix, fine.prolongation, n_finest, options.most_complexity);
         n_entries += static_cast<double>(coarse.n_entries);
         check_complexity(n_entries, n_finest, options.most_complexity);
         if (!has_valid_values(coarse))
           on_level({coarse.n_rows, true, false}, [&] { to_host(coarse).validate_entries(); }); // says what it is
-        result.push_back({std::move(coarse), {}, {}, std::move(coarse_vector)});
+        result.push_back({std::move(coarse), {}, {}, std::move(near_null)});
       }
     check_coarsest(result.back().matrix.n_rows, options);
     std::reverse(result.begin(), result.end());

@@ -16,6 +16,10 @@ namespace leopard::device
   {
     no_cuda();
   }
+  leopard::NearNullSpace to_host(const NearNullSpace & /*space*/)
+  {
+    no_cuda();
+  }
   GalerkinProduct galerkin_on_device(const AggregationOptions & /*options*/, double /*n_finest*/)
   {
     no_cuda();

@@ -160,13 +160,14 @@ namespace leopard
   Multigrid<Number>::Multigrid(const CrsMatrix<double> &A, const AggregationOptions &aggregation, const MultigridOptions &options)
   {
     options.validate();
-    if (!is_aggregated_on_device(options) || !aggregation.is_like_scalar())
+    if (!is_aggregated_on_device(options) || !aggregation.fits_on_device())
       {
         const GalerkinProduct galerkin =
           options.backend == Backend::cuda ? device::galerkin_on_device(aggregation, A.n_entries()) : GalerkinProduct();
         take(aggregation_hierarchy(A, aggregation, galerkin), options, nullptr);
         if (is_aggregated_on_device(options))
-          data->matrices += ", made on the host for nodes of several unknowns or several vectors near the null space";
+          data->matrices += ", made on the host for nodes of more than " + std::to_string(AggregationOptions::most_on_device) +
+                            " unknowns, or as many vectors near the null space";
         return;
       }
     if (options.smoother.moving_blocks == MovingBlocksChoice::yes)

@@ -19,9 +19,6 @@ namespace leopard
 {
   namespace
   {
-    /** What is left of a vector may be rounding where it is this part of what it was. */
-    constexpr double dependent = 1e-8;
-
     const RankSums alone;
 
     /** Columns of a dense matrix stored row after row, of which each rank may have some rows. */
@@ -73,7 +70,7 @@ namespace leopard
             }
         const double left = norm(k);
         r[n]              = left / unit;
-        if (!(left > dependent * before) || !(r[n] > 0.))
+        if (!(left > dependent_part * before) || !(r[n] > 0.))
           return false;
         for (int i = 0; i < n_rows; ++i)
           (*this)(i, n) = (*this)(i, k) / left;
@@ -294,7 +291,7 @@ namespace leopard
       {
         const double          size   = k < svd.singularValues().size() ? svd.singularValues()[k] : 0.;
         const Eigen::VectorXd motion = B * svd.matrixV().col(k);
-        if (size <= row_sum_rounding * (unit * absolute).norm() && motion.norm() > dependent * B.norm())
+        if (size <= row_sum_rounding * (unit * absolute).norm() && motion.norm() > dependent_part * B.norm())
           result.emplace_back(motion.data(), motion.data() + n);
       }
     const int           n_found = static_cast<int>(result.size());

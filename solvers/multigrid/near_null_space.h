@@ -8,6 +8,9 @@
 
 namespace leopard
 {
+  /** What is left of a vector may be rounding where it is this part of what it was. */
+  constexpr double dependent_part = 1e-8;
+
   /**
    * The nodes of a matrix, each some consecutive rows, and the columns of B, which A maps to zero but for boundary
    * conditions: of elasticity translations and rotations. Host memory, dimensionless.

@@ -581,12 +581,8 @@ namespace leopard
       }
     const std::vector<device::AggregationLevel> levels = device::aggregation_levels(std::move(on_device), aggregation);
     coarsest                                           = device::to_host(levels.front().matrix);
-    if (const auto &vector = levels.front().near_null; vector.size() > 0) // of constants the coarse solver takes care
-      {
-        std::vector<double> v(vector.size());
-        device::copy_to_host(v.data(), vector.data(), v.size() * sizeof(double));
-        hold_free_motions(coarsest, make_near_null_space(coarsest.n_rows, 1, {v}), levels.size() > 1);
-      }
+    if (!aggregation.is_scalar()) // of others the coarse solver takes constants out
+      hold_free_motions(coarsest, device::to_host(levels.front().near_null), levels.size() > 1);
     return std::make_unique<StoredOperations<Number>>(levels, A, coarsest, options);
   }
 

@@ -441,7 +441,7 @@ namespace leopard
       for (std::size_t l = 1; l < levels.size(); ++l)
         {
           const CrsMatrix<double>   fine = device::to_host(levels[l].matrix), P = device::to_host(levels[l].prolongation);
-          const std::vector<double> v = to_host(levels[l].near_null), w = to_host(levels[l - 1].near_null);
+          const std::vector<double> v = device::to_host(levels[l].near_null).values, w = device::to_host(levels[l - 1].near_null).values;
           ASSERT_EQ(static_cast<int>(w.size()), P.n_columns);
           std::vector<double> Pw(v.size());
           multiply(P, w.data(), Pw.data());
