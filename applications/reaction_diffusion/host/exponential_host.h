@@ -2,6 +2,7 @@
 #pragma once
 
 #include <applications/reaction_diffusion/exponential_engine.h>
+#include <applications/reaction_diffusion/host/mode_transform.h>
 #include <solvers/base/thread_pool.h>
 
 #include <algorithm>
@@ -120,11 +121,11 @@ namespace leopard::reaction_diffusion
     }
 
   private:
-    /** f(begin, end, piece): a piece of the nodes or modes for each thread. */
+    /** f(begin, end, piece): a piece of the nodes or modes for each thread that is worth waking. */
     template <typename F>
     void for_pieces(const F &f) const
     {
-      const int n_pieces = n < 2000 ? 1 : pool->size();
+      const int n_pieces = static_cast<int>(std::clamp(n / ModeTransform::nodes_a_part, 1l, static_cast<long>(pool->size())));
       if (n_pieces == 1)
         return f(0l, n, 0);
       const auto work_of = [&](int piece) { f(n * piece / n_pieces, n * (piece + 1) / n_pieces, piece); };

@@ -57,6 +57,7 @@ namespace leopard::reaction_diffusion
     Lines(const Lines &)            = delete;
     Lines &operator=(const Lines &) = delete;
 
+    long nodes_a_bundle() const { return static_cast<long>(n) * width(); }
     /** Bundles in n_fields fields. */
     long n_bundles(int n_fields) const { return bundles_a_group() * (stride == 1 ? n_fields : n_groups * n_fields); }
 
@@ -122,7 +123,7 @@ namespace leopard::reaction_diffusion
   void ModeTransform::transform(double *f, int n_fields, bool back) const
   {
     for (const auto &direction : lines)
-      parallel_for(*pool, direction->n_bundles(n_fields), 16, [&](long begin, long end) {
+      parallel_for(*pool, direction->n_bundles(n_fields), std::max(1l, nodes_a_part / direction->nodes_a_bundle()), [&](long begin, long end) {
         for (long bundle = begin; bundle < end; ++bundle)
           direction->transform(f, bundle, back);
       });

@@ -17,6 +17,8 @@ namespace leopard::reaction_diffusion
   class ModeTransform
   {
   public:
+    static constexpr long nodes_a_part = 4000; ///< at least: a thread is hardly woken for less
+
     ModeTransform(const NodeGrid &grid, std::shared_ptr<ThreadPool> pool);
     ~ModeTransform();
     ModeTransform(const ModeTransform &)            = delete;
