@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <unordered_map>
@@ -343,6 +344,35 @@ namespace leopard
   GmshMesh parse_gmsh(const std::string &text, int dim)
   {
     return GmshReader(text, dim).read();
+  }
+
+  std::multimap<std::string, unsigned int> gmsh_group_names(std::istream &file, int dim)
+  {
+    const std::regex                         form("\\s*([0-3])\\s+([0-9]{1,9})\\s+\"(.*)\"\\s*");
+    std::multimap<std::string, unsigned int> result;
+    std::size_t                              number    = 0;
+    bool                                     is_inside = false;
+    for (std::string line; std::getline(file, line);)
+      {
+        ++number;
+        line.erase(line.find_last_not_of(" \t\r") + 1);
+        if (line == "$Nodes" || line == "$EndPhysicalNames")
+          return result;
+        if (line == "$PhysicalNames")
+          {
+            is_inside = true;
+            std::getline(file, line); // their number
+            ++number;
+            continue;
+          }
+        std::smatch parts;
+        if (is_inside && !std::regex_match(line, parts, form))
+          throw GmshFailure{"line " + std::to_string(number) + " is '" + line.substr(0, 60) +
+                            "'\n  there should be: a physical group, 'DIMENSION NUMBER \"NAME\"', or $EndPhysicalNames"};
+        if (is_inside && std::stoi(parts[1]) == dim)
+          result.emplace(parts[3], std::stoul(parts[2]));
+      }
+    return result;
   }
 
   double n_gmsh_nodes(std::istream &file)

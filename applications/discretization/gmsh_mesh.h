@@ -3,6 +3,7 @@
 
 #include <array>
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,13 @@ namespace leopard
    * quadrilaterals. @throws GmshFailure.
    */
   GmshMesh parse_gmsh(const std::string &text, int dim);
+
+  /**
+   * Names of the physical groups of points (0), curves (1), surfaces (2) or volumes (3), with the groups' numbers, from
+   * section $PhysicalNames, which comes before the nodes; empty without one. @throws GmshFailure where that is no list
+   * of names.
+   */
+  std::multimap<std::string, unsigned int> gmsh_group_names(std::istream &file, int dim);
 
   /** The number of nodes, as such a file says it before them; 0 if it does not. */
   double n_gmsh_nodes(std::istream &file);

@@ -167,7 +167,7 @@ namespace leopard
         const bool is_id = !key.empty() && key.find_first_not_of("0123456789") == std::string::npos && key.size() < 9;
         if (colon == std::string::npos || !(is_id || key == "*"))
           throw Error("the entry '" + entry + "' has the item '" + item + "'\n  expected: ID: EXPRESSION; ID: EXPRESSION; ... where ID is a " +
-                      "boundary id or * for all the others, for example '0: x*y; *: 0'");
+                      "boundary id, a name of the mesh file, or * for all the others, for example '0: x*y; *: 0'");
         std::smatch       next;
         const std::string rest = item.substr(colon + 1);
         if (std::regex_search(rest, next, std::regex(",\\s*([0-9]+|\\*)\\s*:")))

@@ -138,7 +138,7 @@ namespace leopard
                       time_dependent() ? "" : "automatic",
                       Anything(),
                       "Prescribed values " + std::string(time_dependent() ? "of " + field + " " : "") +
-                        "by boundary id: 'ID: EXPRESSION; ...' in x, y, z" + (time_dependent() ? ", t" : "") +
+                        "by boundary id, or name of a mesh file: 'ID: EXPRESSION; ...' in x, y, z" + (time_dependent() ? ", t" : "") +
                         "; * stands for all ids that neither this entry nor '" + fluxes +
                         "' names. automatic: the values of the exact solution, and '*: 0' if "
                         "there is none." +

@@ -42,7 +42,8 @@ namespace leopard
     }
 
     /** "u = 0 on 0; nothing is given for 1, 2, 3: no flux". */
-    std::string text_of(const std::string &field, const BoundaryConditions &conditions, const std::set<types::boundary_id> &ids)
+    std::string
+    text_of(const std::string &field, const BoundaryConditions &conditions, const std::set<types::boundary_id> &ids, const BoundaryNames &names)
     {
       std::vector<Part> parts;
       std::string       without;
@@ -51,11 +52,11 @@ namespace leopard
           const std::string condition = condition_on(field, conditions, id);
           const auto        same      = std::find_if(parts.begin(), parts.end(), [&](const Part &part) { return part.condition == condition; });
           if (condition.empty())
-            without += (without.empty() ? "" : ", ") + std::to_string(id);
+            without += (without.empty() ? "" : ", ") + names.described(id);
           else if (same != parts.end())
-            same->ids += ", " + std::to_string(id);
+            same->ids += ", " + names.described(id);
           else
-            parts.push_back({condition, std::to_string(id)});
+            parts.push_back({condition, names.described(id)});
         }
       std::string text;
       for (const Part &part : parts)
@@ -87,7 +88,7 @@ namespace leopard
     for (unsigned int c = 0; c < fields.size(); ++c)
       {
         const BoundaryConditions &conditions = problem.boundary(c);
-        const std::string         text       = text_of(fields[c], conditions, ids);
+        const std::string         text       = text_of(fields[c], conditions, ids, context.parameters.boundary_names);
         context.log.line("boundary" + (fields.size() > 1 ? " of " + fields[c] : std::string()) + ": " + text);
         context.provenance.json()["boundary"][fields[c]] = text;
         if (from_file && !conditions.empty() && ids.count(0) == 1 && condition_on(fields[c], conditions, 0).empty())

@@ -134,7 +134,7 @@ namespace leopard
     }
 
     template <int dim, int spacedim>
-    std::string describe(const MeshParameters &parameters, MPI_Comm comm)
+    std::string describe(const MeshParameters &parameters, const BoundaryNames &names, MPI_Comm comm)
     {
       const auto  triangulation = make_coarse_mesh<dim, spacedim>(parameters, false, comm);
       const auto  census        = count(*triangulation);
@@ -153,8 +153,8 @@ namespace leopard
       text +=
         format("; %s %g\n  edges: from %g to %g\n  boundary ids:", dim == 2 ? "area" : "volume", census.measure, census.shortest, census.longest);
       for (const auto &[id, side] : census.sides)
-        text += format("\n    %u: %u %s, %s %g%s",
-                       id_before(id),
+        text += format("\n    %s: %u %s, %s %g%s",
+                       names.described(id_before(id)).c_str(),
                        side.n,
                        dim == 2 ? "lines" : "faces",
                        dim == 2 ? "length" : "area",
@@ -231,6 +231,10 @@ namespace leopard
                       "quadrilaterals, or tetrahedra or hexahedra");
         }
     mesh.adaptive = false; // whether it is possible is said
-    return file + ":\n" + (mesh.is_surface() ? describe<2, 3>(mesh, comm) : dimension == 2 ? describe<2, 2>(mesh, comm) : describe<3, 3>(mesh, comm));
+    const BoundaryNames names(mesh.file, dimension, comm);
+    return file + ":\n" +
+           (mesh.is_surface() ? describe<2, 3>(mesh, names, comm)
+            : dimension == 2  ? describe<2, 2>(mesh, names, comm)
+                              : describe<3, 3>(mesh, names, comm));
   }
 } // namespace leopard

@@ -149,6 +149,20 @@ namespace leopard
     sweep.declare(prm);
   }
 
+  void Parameters::read_boundary_names(ParameterHandler &prm)
+  {
+    const std::filesystem::path file(mesh.file);
+    if (!mesh.file.empty() && file.is_relative())
+      mesh.file = (std::filesystem::path(problem->folder) / file).lexically_normal().string();
+    boundary_names = BoundaryNames(mesh.file, dimension, problem->comm);
+    for (const std::string &field : problem->fields())
+      for (const char *const kind : {"Boundary values", "Boundary fluxes"})
+        {
+          const std::string entry = problem->entry_for(kind, field);
+          prm.set(entry, boundary_names.with_ids(problem->name() + "/" + entry, prm.get(entry)));
+        }
+  }
+
   void Parameters::read(ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems)
   {
     dimension = prm.get_integer("Dimension");
@@ -178,6 +192,7 @@ namespace leopard
           problem->dimension  = dimension;
           problem->box_around = mesh.box_around(dimension);
           prm.enter_subsection(problem->name());
+          read_boundary_names(prm);
           problem->read_parameters(prm);
           prm.leave_subsection();
           break;
@@ -406,8 +421,6 @@ namespace leopard
     try
       {
         read(prm, problems);
-        if (!mesh.file.empty() && std::filesystem::path(mesh.file).is_relative())
-          mesh.file = (path.parent_path() / mesh.file).lexically_normal().string();
         n_nodes_of_file = n_nodes_of(mesh.file, comm);
         SolverTask task = solver_task(*this, n_nodes_of_file);
         n_unknowns      = task.n_unknowns;

@@ -9,6 +9,7 @@
 #include <applications/nonlinear/newton.h>
 #include <applications/output/pattern_measures.h>
 #include <applications/problems/problem.h>
+#include <applications/run/boundary_names.h>
 #include <applications/run/sweep.h>
 #include <applications/studies/parameters/smoother_study_parameters.h>
 #include <applications/time_stepping/time_loop.h>
@@ -54,6 +55,7 @@ namespace leopard
     GivenEntries                given;                ///< "Section/Entry" of what the file and the overrides give, and where
     double                      n_unknowns      = 0.; ///< of the run, about; 0: not known
     double                      n_nodes_of_file = 0.; ///< that 'Mesh/File' says it has
+    BoundaryNames               boundary_names;       ///< that 'Mesh/File' has
     std::vector<ComputedNumber> computed;             ///< numbers that are written as arithmetic
     std::string                 text;                 ///< the file as it was read
 
@@ -118,6 +120,8 @@ namespace leopard
     /** @param given the value that the file gives to an entry "Section/Entry", or an empty text. */
     void declare(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems, const GivenValue &given);
     void read(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems);
+    /** In the section of the problem, where prm is. */
+    void read_boundary_names(dealii::ParameterHandler &prm);
     void read_cases(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm);
     void check_contradictions() const;
     void check_multigrid() const;

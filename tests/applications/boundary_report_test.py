@@ -52,6 +52,40 @@ class BoundaryReports(Program):
         said = self.from_file(SQUARE, elements, "Turing/Boundary values u=7: 0", text=TURING)
         self.assertEqual(said.count("are in no physical group"), 1, said)
 
+    def named(self, *names, elements=("3 2 1 1 1 2 3 4", "1 2 7 1 1 2", "1 2 9 1 2 3")):
+        """A square with groups of lines 7 and 9, and these lines of $PhysicalNames."""
+        text = msh(SQUARE, list(elements))
+        self.write("given.msh", text.replace("$EndMeshFormat\n", "$EndMeshFormat\n$PhysicalNames\n" + "\n".join([str(len(names)), *names]) + "\n$EndPhysicalNames\n", 1))
+
+    def test_names_of_physical_groups(self):
+        names = ('1 7 "inlet"', '1 9 "wall, cold"', '2 1 "plate"')
+        self.named(*names)
+        from_file = ("Mesh/Domain=file", "Mesh/File=given.msh")
+        for values, says in (("inlet: 1; wall, cold: x; *: 0", "u = 0 on 0; u = 1 on 7 (inlet); u = x on 9 (wall, cold)"),
+                             (" inlet:y>0.5 ? 1 : 2;9: 3", "nothing is given for 0: no flux")):
+            for ranks in (1, 2):
+                said = self.log_of(LAPLACE, f"Laplace/Boundary values={values}", *from_file, ranks=ranks)
+                self.assertIn(says, said)
+        self.assertIn("flux = 2 on 9 (wall, cold)", self.log_of(LAPLACE, "Laplace/Boundary values=inlet: 1", "Laplace/Boundary fluxes=wall, cold: 2", *from_file))
+        self.assertIn("boundary of v: v = 0 on 7 (inlet)", self.log_of(TURING, "Turing/Boundary values v=inlet: 0", *from_file))
+        self.assertIn("    7 (inlet): 1 lines, length 1\n    9 (wall, cold): 1 lines", self.described())
+
+    def test_names_that_the_mesh_does_not_have(self):
+        from_file = ("Mesh/Domain=file", "Mesh/File=given.msh")
+        names = ('1 7 "inlet"', '1 9 "wall"', '2 1 "plate"')
+        for lines, values, says in ((names, "inlett: 1", ["'Laplace/Boundary values' names the boundary 'inlett'", "expected: inlet, wall; or a boundary id"]),
+                                    (names, "plate: 1", ["names the boundary 'plate'"]),
+                                    (names, "inlet: 1; 7: 2", ["names the boundary id 7 twice"]),
+                                    (('1 7 "inlet"', '1 9 "inlet"'), "inlet: 1", ["twice, for the ids 7 and 9"]),
+                                    (("1 7 inlet",), "7: 1", ["given.msh' cannot be used: line 6 is '1 7 inlet'", "DIMENSION NUMBER"]),
+                                    ((), "inlet: 1", ["a name of the mesh file"])):
+            with self.subTest(values=values, lines=lines):
+                self.named(*lines)
+                for ranks in (1, 2):
+                    said = self.log_of(LAPLACE, f"Laplace/Boundary values={values}", *from_file, fails=True, ranks=ranks)
+                    for text in says:
+                        self.assertIn(text, said)
+
     def described(self):
         return self.leopard("--describe-mesh", options=("given.msh",))
 
