@@ -152,7 +152,9 @@ namespace leopard::command_line
                  "of multigrid, default chebyshev, of stencils async, of matrices that are not symmetric ilu0 (with a GPU: after chebyshev, with "
                  "levels that the host makes)");
       app
-        .add_option("--block-unknowns", a.block_unknowns, "of multigrid by smoothed aggregation: unknowns of a node, in consecutive rows (default 1)")
+        .add_option("--block-unknowns",
+                    a.block_unknowns,
+                    "of multigrid by smoothed aggregation: unknowns of a node, in consecutive rows (default: what the matrix seems to have, else 1)")
         ->type_name("N");
       add_path(
         app,

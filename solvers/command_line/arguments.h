@@ -94,6 +94,8 @@ namespace leopard::command_line
     bool has_multigrid() const { return method_name == "multigrid" || (is_krylov() && preconditioner == "multigrid"); }
     /** Whether smoothed aggregation is told what the unknowns are. */
     bool has_nodes() const { return has("--block-unknowns") || has("--near-null-space"); }
+    /** Whether what they are was found in the matrix: with_found_nodes(). */
+    bool has_found_nodes() const { return block_unknowns > 1 && !has_nodes(); }
     bool has_factors() const { return is_krylov() && (preconditioner == "ic" || preconditioner == "ilu"); }
     /** Whether all of it runs there. */
     bool runs_on(Backend backend) const;

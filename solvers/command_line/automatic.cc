@@ -92,6 +92,18 @@ namespace leopard::command_line
       return arguments.backend == "cuda" || (may_take_gpu(arguments) && device::n_devices() > 0);
     }
 
+    /**
+     * The rotations of a body are not known, and where it is thin, or hardly compressible, cycles do not suit: 40
+     * iterations are to show it.
+     */
+    Attempt of_found_nodes(const Arguments &arguments)
+    {
+      Attempt result          = {"cg", "multigrid", "symmetric with positive diagonal, nodes of " + text_of_nodes(arguments), 300};
+      result.early_iterations = 40;
+      result.early_residual   = 1e-2;
+      return result;
+    }
+
     std::vector<Attempt> of_symmetric(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments, bool has_direct)
     {
       if (!traits.why_indefinite.empty())
@@ -136,6 +148,8 @@ namespace leopard::command_line
           cg_factors.max_iterations = static_cast<int>(work / of_iteration);
           cg_factors.largest_shift  = largest_shift;
         }
+      else if (arguments.has_found_nodes())
+        result.push_back(of_found_nodes(arguments));
       const bool had_direct          = !result.empty() && result.front().method == "direct"; // of a tree
       cg_factors.has_factors_to_come = has_small && (traits.is_like_diffusion() || traits.relaxes_fast()) && !had_direct;
       result.push_back(cg_factors);
@@ -256,6 +270,8 @@ namespace leopard::command_line
             attempt.why = "its nodes are given, by " + text_of_nodes(arguments);
           else if (traits.is_triangular)
             attempt = {arguments.method_name, "ilu", "triangular: its incomplete factors are exact"};
+          else if (arguments.has_found_nodes())
+            attempt.why = "nodes of " + text_of_nodes(arguments);
           else if (!traits.is_like_diffusion())
             attempt = {arguments.method_name, arguments.method_name == "cg" ? "ic" : "ilu", "entries unlike those of diffusion"};
           return {attempt};
@@ -297,7 +313,7 @@ namespace leopard::command_line
     // coarse levels of graphs fill up; others follow, but for the last
     for (std::size_t i = 0; i + 1 < result.size() && arguments.method_name == "automatic"; ++i)
       if (has_levels(result[i]))
-        result[i].most_complexity = arguments.has_nodes() ? most_complexity_of_systems : most_complexity;
+        result[i].most_complexity = arguments.has_nodes() || arguments.has_found_nodes() ? most_complexity_of_systems : most_complexity;
     return result;
   }
 

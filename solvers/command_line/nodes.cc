@@ -2,6 +2,7 @@
 #include "nodes.h"
 
 #include "../base/errors.h"
+#include "../base/norms.h"
 #include "../base/thread_pool.h"
 #include "../base/words.h"
 #include "../matrix/matrix_entries.h"
@@ -10,6 +11,7 @@
 #include "report.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <mutex>
 #include <utility>
@@ -41,6 +43,12 @@ namespace leopard::command_line
       });
       return std::abs(energy) / scale;
     }
+
+    /** v^T A v and v^T D v for the constant of each unknown of a node. */
+    struct Sums
+    {
+      std::array<double, 3> energy = {}, scale = {};
+    };
   } // namespace
 
   Arguments with_nodes(Arguments arguments, const CrsMatrix<double> &A)
@@ -94,6 +102,57 @@ namespace leopard::command_line
     return arguments;
   }
 
+  Arguments with_found_nodes(Arguments arguments, const CrsMatrix<double> &A, const MatrixTraits &traits)
+  {
+    constexpr double           near = 0.1;
+    constexpr int              most = 3;
+    std::array<Sums, most - 1> of; // of two and of three unknowns
+    if (!traits.is_symmetric || !traits.has_positive_diagonal || traits.is_like_diffusion() || arguments.has_nodes())
+      return arguments;
+    std::mutex one_at_a_time;
+    parallel_for(A.n_rows, 4096, [&](long begin, long end) {
+      std::array<Sums, most - 1> mine;
+      for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          for (int each = 2; each <= most; ++each)
+            if (const int j = A.columns[p]; i % each == j % each)
+              {
+                mine[each - 2].energy[i % each] += A.values[p];
+                mine[each - 2].scale[i % each] += i == j ? A.values[p] : 0.;
+              }
+      const std::lock_guard<std::mutex> lock(one_at_a_time);
+      for (int each = 2; each <= most; ++each)
+        for (int c = 0; c < each; ++c)
+          {
+            of[each - 2].energy[c] += mine[each - 2].energy[c];
+            of[each - 2].scale[c] += mine[each - 2].scale[c];
+          }
+    });
+    double least = near;
+    for (int each = 2; each <= most; ++each)
+      {
+        double largest = 0.;
+        for (int c = 0; c < each; ++c)
+          largest = larger_or_nan(largest, std::abs(of[each - 2].energy[c]) / of[each - 2].scale[c]);
+        if (A.n_rows % each != 0 || !reached(largest, least))
+          continue;
+        least                    = largest;
+        arguments.block_unknowns = each;
+      }
+    if (arguments.block_unknowns > 1)
+      log_line("nodes",
+               text_of_nodes(arguments) + " seem to be those of a node, as constants of each are near the null space (--block-unknowns 1: not)");
+    return arguments;
+  }
+
+  std::vector<std::vector<double>> constants_of_nodes(int n_rows, int block_unknowns)
+  {
+    std::vector<std::vector<double>> result(block_unknowns, std::vector<double>(n_rows, 0.));
+    for (int i = 0; i < n_rows; ++i)
+      result[i % block_unknowns][i] = 1.;
+    return result;
+  }
+
   Arguments with_scaled_nodes(Arguments arguments, const std::vector<double> &c)
   {
     if (arguments.near_null_space_vectors == nullptr)
@@ -112,6 +171,8 @@ namespace leopard::command_line
 
   std::string text_of_nodes(const Arguments &arguments)
   {
+    if (!arguments.has_nodes())
+      return std::to_string(arguments.block_unknowns) + " unknowns each";
     const bool  has_both = arguments.has("--block-unknowns") && arguments.has("--near-null-space");
     std::string result   = arguments.has("--block-unknowns") ? "--block-unknowns " + std::to_string(arguments.block_unknowns) : "";
     return result + (has_both ? " and " : "") + (arguments.has("--near-null-space") ? "--near-null-space" : "");

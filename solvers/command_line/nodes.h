@@ -27,11 +27,22 @@ namespace leopard::command_line
   Arguments with_units_of_unknowns(Arguments arguments, const CrsMatrix<double> &A, const MatrixTraits &traits);
 
   /**
+   * Of symmetric A with positive diagonal and entries unlike those of diffusion, where the arguments do not tell: two
+   * or three unknowns a node, where constants of each are near the null space, v^T A v a tenth of v^T |D| v at most, as
+   * of elasticity displacements of the body; said. Entries of another order, and of scalar equations, have a quarter
+   * and more.
+   */
+  Arguments with_found_nodes(Arguments arguments, const CrsMatrix<double> &A, const MatrixTraits &traits);
+
+  /**
    * The same for R A C, whose near null space is C^-1 v. @param c the diagonal of C. @throws InvalidInput for numbers
    * that overflow.
    */
   Arguments with_scaled_nodes(Arguments arguments, const std::vector<double> &c);
 
-  /** "--block-unknowns 3 and --near-null-space": those that are given. */
+  /** The constant of each unknown of a node, in A's units. */
+  std::vector<std::vector<double>> constants_of_nodes(int n_rows, int block_unknowns);
+
+  /** "--block-unknowns 3 and --near-null-space": those that are given, "3 unknowns each" where they are found. */
   std::string text_of_nodes(const Arguments &arguments);
 } // namespace leopard::command_line

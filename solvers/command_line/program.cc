@@ -203,7 +203,7 @@ namespace leopard::command_line
       std::vector<double> b(A.n_rows, 0.);
       prepare(A, b, is_symmetric, false);
       MatrixTraits traits = look_at(A, is_symmetric);
-      arguments           = with_units_of_unknowns(std::move(arguments), A, traits);
+      arguments           = with_found_nodes(with_units_of_unknowns(std::move(arguments), A, traits), A, traits);
       Plan plan;
       if (ScaledSystem system = equilibrated(arguments, A, b, traits); system.is_scaled())
         {
@@ -538,7 +538,7 @@ namespace leopard::command_line
         check_diagonal(A, arguments.matrix);
       check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, !arguments.rhs.empty());
       MatrixTraits traits       = look_at(A, is_symmetric);
-      arguments                 = with_units_of_unknowns(std::move(arguments), A, traits);
+      arguments                 = with_found_nodes(with_units_of_unknowns(std::move(arguments), A, traits), A, traits);
       const bool         scales = arguments.method_name == "automatic" || (arguments.precision == Precision::mixed && !is_symmetric);
       const ScaledSystem system = scales ? equilibrated(arguments, A, b, traits) : ScaledSystem();
       if (system.is_scaled())

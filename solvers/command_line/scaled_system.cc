@@ -92,6 +92,9 @@ namespace leopard::command_line
         if (traits.is_symmetric && traits.is_like_diffusion() && arguments.near_null_space_vectors == nullptr && !arguments.has_nodes())
           system.arguments.near_null_space_vectors =
             std::make_shared<const std::vector<std::vector<double>>>(1, std::vector<double>(A.n_rows, 1.)); // in A's units
+        if (arguments.block_unknowns > 1 && arguments.near_null_space_vectors == nullptr)
+          system.arguments.near_null_space_vectors =
+            std::make_shared<const std::vector<std::vector<double>>>(constants_of_nodes(A.n_rows, arguments.block_unknowns));
         system.arguments = with_scaled_nodes(std::move(system.arguments), system.scaling.columns);
         log_line("scaled", system.scaling.why + ": solved is " + system.scaling.text);
       }

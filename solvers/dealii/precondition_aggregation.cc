@@ -147,13 +147,13 @@ namespace leopard
     std::unique_ptr<FieldSweep<double>> over_fields;
     if (new_data.n_fields > 1)
       over_fields = std::make_unique<FieldSweep<double>>(A, new_data.n_fields, new_data.multigrid.backend, new_data.multigrid.n_threads, comm);
-    data           = new_data;
-    fields         = std::move(made);
-    sweep          = std::move(over_fields);
-    n_rows         = n;
-    complexity     = worst;
-    made_on_host   = !new_data.aggregation.fits_on_device();
-    on_ranks       = several_ranks;
+    data         = new_data;
+    fields       = std::move(made);
+    sweep        = std::move(over_fields);
+    n_rows       = n;
+    complexity   = worst;
+    made_on_host = !new_data.aggregation.fits_on_device();
+    on_ranks     = several_ranks;
   }
 
   void PreconditionAggregation::require_rows(std::size_t n) const

@@ -90,9 +90,9 @@ namespace leopard
     AdditionalData                      data; ///< of the levels that are there
     std::vector<PreconditionMultigrid>  fields;
     std::unique_ptr<FieldSweep<double>> sweep; ///< over several fields
-    std::size_t                         n_rows         = 0;
-    double                              complexity     = 0.;
-    bool                                made_on_host   = false; ///< AggregationOptions::fits_on_device() does not hold
-    bool                                on_ranks       = false; ///< several
+    std::size_t                         n_rows       = 0;
+    double                              complexity   = 0.;
+    bool                                made_on_host = false; ///< AggregationOptions::fits_on_device() does not hold
+    bool                                on_ranks     = false; ///< several
   };
 } // namespace leopard

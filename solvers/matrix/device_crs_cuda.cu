@@ -463,7 +463,8 @@ namespace leopard::device
     }
 
     /**
-     * w = D^-1 A v / ||v||, D null: A's diagonal; parts: one of ||w||^2 a thread block; in the norm of |D|. @param before ||v||^2; null: 1.
+     * w = D^-1 A v / ||v||, D null: A's diagonal; parts: one of ||w||^2 a thread block; in the norm of |D|. @param
+     * before ||v||^2; null: 1.
      */
     template <typename Number>
     __global__ void scaled_product_kernel(double *w, double *parts, CrsView<Number> A, const double *D, const double *v, const double *before)

@@ -140,7 +140,8 @@ namespace leopard
      * Levels of smoothed aggregation for any square matrix, A alone: aggregation_hierarchy(), on the backend cuda made
      * on the device (device_aggregation.h) for the smoothers chebyshev and async, the latter's blocks made of
      * aggregates unless their shape is asked for. Those of nodes with more than 16 unknowns, or of as many vectors, are
-     * made on the host (AggregationOptions::fits_on_device()), which description() says. For other values it is made anew. @throws InvalidInput, DeviceError.
+     * made on the host (AggregationOptions::fits_on_device()), which description() says. For other values it is made
+     * anew. @throws InvalidInput, DeviceError.
      */
     Multigrid(const CrsMatrix<double> &A, const AggregationOptions &aggregation, const MultigridOptions &options);
 

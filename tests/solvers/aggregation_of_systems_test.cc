@@ -334,7 +334,9 @@ namespace leopard
   {
   };
 
-  /** The device makes levels for up to 16 unknowns a node, and as many vectors; of others the host does, and it is said. */
+  /**
+   * The device makes levels for up to 16 unknowns a node, and as many vectors; of others the host does, and it is said.
+   */
   TEST_P(AggregationOfSystemsOn, WhoMakesTheLevelsIsSaid)
   {
     const Elasticity        problem = {2, {40, 40, 0}};

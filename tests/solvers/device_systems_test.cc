@@ -25,7 +25,10 @@ namespace leopard
       AggregationOptions options;
     };
 
-    /** Elasticity with and without rotations and supports, bars that leave aggregates of lower rank, and nodes of one unknown. */
+    /**
+     * Elasticity with and without rotations and supports, bars that leave aggregates of lower rank, and nodes of one
+     * unknown.
+     */
     std::vector<System> systems()
     {
       std::vector<System> result;

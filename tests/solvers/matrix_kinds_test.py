@@ -230,6 +230,22 @@ class Kinds(Program):
         x = [numbers.random() for _ in range(n)]
         self.assertIn("column 199 is empty or zero", self.solve(columns, n, b=multiply(columns, x)))
 
+    def test_elasticity_without_a_word_about_its_nodes(self):
+        """cg with ic took 66 iterations of it, and three times as many for twice the cells a side."""
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("no numpy")
+        sys.path.insert(0, str(TABLE.parent))
+        import finite_elements
+        import sparse
+        sparse.write(self.folder / "E.mtx", finite_elements.elasticity(3, 14, 0.3))
+        numpy.save(self.folder / "b.npy", numpy.random.default_rng(1).standard_normal(9450))
+        said = self.run_it("E.mtx", "--rhs", "b.npy", "--backend", "host")
+        self.assertIn("cg preconditioned by multigrid: symmetric with positive diagonal, nodes of 3 unknowns each", said)
+        self.assertNotIn("next ", said)
+        self.assertLessEqual(int(said.split("converged after ")[1].split()[0]), 50, said)
+
     def test_structurally_singular_matrices_say_why(self):
         """Ten thousand iterations of GMRES ended with nothing but that they were ten thousand."""
         n, numbers = 60, random.Random(9)
