@@ -262,11 +262,12 @@ class Sweeps(Program):
 
     def test_runs_side_by_side(self):
         """Threads of one process: the same results as one after the other, each run once, also with two ranks that share them."""
-        said = self.leopard(TINY, VARIED, "Run/Sweep runs at a time=1")
+        host = "Linear solver/Backend=host"
+        said = self.leopard(TINY, VARIED, "Run/Sweep runs at a time=1", host)
         self.assertIn("sweep of 6 runs, 1 at a time", said)
         alone = self.table()
         for settings, ranks, words in (((), 1, "sweep of 6 runs, 4 at a time"), (("Run/Sweep ranks per run=1",), 2, "sweep of 6 runs, 8 at a time, 4 on each of 2 ranks")):
-            said = self.leopard(TINY, VARIED, "Run/Sweep runs at a time=4", *settings, ranks=ranks)
+            said = self.leopard(TINY, VARIED, "Run/Sweep runs at a time=4", host, *settings, ranks=ranks)
             self.assertIn(words, said)
             self.assertNotIn("warning", said)
             for one, two in zip(alone, self.table()):

@@ -240,7 +240,7 @@ namespace leopard::studies
       }
     report.decide(figure,
                   factor + ": overlap saves iterations",
-                  fewest < without,
+                  fewest <= 0.99 * without, // medians of chaotic runs
                   cell(without, "%.1f") + " iterations without, " + cell(fewest, "%.1f") + " at best",
                   without < 3. ? "blocks one after the other in the order of the dependencies need hardly more than one iteration" : "");
     const double of_three = measured.count(3) > 0 ? measured.at(3).second : NAN;
