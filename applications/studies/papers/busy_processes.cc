@@ -67,13 +67,12 @@ namespace leopard::studies
     processes.clear();
   }
 
-  CoreShare measure_core_share(int n_threads, double seconds)
+  double core_share(int n_threads, double seconds)
   {
     constexpr double not_running = 2e-4;
     struct alignas(64) Seen // a cache line of its own
     {
       double time = 0., lost = 0.;
-      int    gaps = 0;
     };
     std::vector<Seen> seen(n_threads);
     const auto        look = [&](int thread) {
@@ -82,10 +81,7 @@ namespace leopard::studies
         {
           const double time = now();
           if (time - last > not_running)
-            {
-              seen[thread].lost += time - last;
-              ++seen[thread].gaps;
-            }
+            seen[thread].lost += time - last;
           last              = time;
           seen[thread].time = time - start;
         }
@@ -97,13 +93,11 @@ namespace leopard::studies
     for (std::thread &thread : threads)
       thread.join();
     double time = 0., lost = 0.;
-    int    gaps = 0;
     for (const Seen &s : seen)
       {
         time += s.time;
         lost += s.lost;
-        gaps += s.gaps;
       }
-    return {1. - lost / time, gaps > 0 ? lost / gaps : 0.};
+    return 1. - lost / time;
   }
 } // namespace leopard::studies

@@ -27,16 +27,9 @@ namespace leopard::studies
     std::vector<int> processes;
   };
 
-  /** What a thread that never waits gets of the cores, and how long it stands still. */
-  struct CoreShare
-  {
-    double share   = 1.; ///< part of the time that it runs, in the mean over threads
-    double seconds = 0.; ///< that it does not run before it runs again, in the mean; 0 if it always runs
-  };
-
   /**
-   * Measures it with threads that read the clock and do nothing else, for as many seconds: where two readings are more
-   * than 0.2 ms apart, the thread was not running.
+   * The part of the time that threads run which never wait, in the mean: measured with threads that read the clock and
+   * do nothing else, for so many seconds; where two readings are more than 0.2 ms apart, a thread was not running.
    */
-  CoreShare measure_core_share(int n_threads, double seconds);
+  double core_share(int n_threads, double seconds);
 } // namespace leopard::studies

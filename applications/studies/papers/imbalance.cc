@@ -70,20 +70,17 @@ namespace leopard::studies
     Imbalance measure(Experiment &free, Experiment &waiting, int n_busy, int n_threads, int every, int runs)
     {
       const BusyProcesses         busy(n_busy);
-      std::vector<double>         slow_downs, slices;
+      std::vector<double>         slow_downs;
       std::vector<Imbalance::Way> of_free, of_waiting;
       for (int run = 0; run < runs; ++run) // in turns, so that all see the same of what else the machine does
         {
-          const CoreShare got = measure_core_share(n_threads, least_seconds);
-          slow_downs.push_back(1. / got.share);
-          slices.push_back(got.share < 1. ? got.seconds / (slow_downs.back() - 1.) : 0.);
+          slow_downs.push_back(1. / core_share(n_threads, least_seconds));
           of_free.push_back(sample(free, every));
           of_waiting.push_back(sample(waiting, every));
         }
       Imbalance row;
       row.n_busy    = n_busy;
       row.slow_down = median(slow_downs);
-      row.slice     = median(slices);
       row.free      = medians(of_free);
       row.waiting   = medians(of_waiting);
       return row;
@@ -91,7 +88,7 @@ namespace leopard::studies
 
     void add_table(const std::string &title, int n_threads, const std::vector<Imbalance> &rows, Report &report)
     {
-      const ImbalanceModel model(n_threads, rows);
+      const ImbalanceModel model(rows);
       const int            n_cores = usable_cores();
       Table                table(title,
                   {"busy processes",
@@ -139,12 +136,11 @@ namespace leopard::studies
                 rows,
                 report);
 
-      const ImbalanceModel model(n_threads, rows);
+      const ImbalanceModel model(rows);
       const auto           wins = std::find_if(rows.begin(), rows.end(), [](const Imbalance &row) { return row.free.seconds < row.waiting.seconds; });
-      report.say(problem.name + ": a global iteration takes " + cell(1e3 * model.iteration(), "%.3f") +
-                 " ms where the threads run always, a time slice " + cell(1e3 * model.time_slice(), "%.1f") +
-                 " ms; not waiting wins from a slow-down of " + cell(model.wins_from(), "%.2f") + " on as predicted, of " +
-                 (wins == rows.end() ? "none that was seen" : cell(wins->slow_down, "%.2f")) + " as measured");
+      report.say(problem.name + ": a global iteration takes " + cell(1e3 * model.seconds_an_iteration(), "%.3f") +
+                 " ms where the threads run always; not waiting wins from a slow-down of " +
+                 (wins == rows.end() ? "none that was seen" : cell(wins->slow_down, "%.2f")) + " on");
       judge_imbalance(problem.name, n_threads, rows, report);
     }
   } // namespace

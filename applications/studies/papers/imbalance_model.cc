@@ -30,55 +30,14 @@ namespace leopard::studies
     }
   } // namespace
 
-  ImbalanceModel::ImbalanceModel(int n_threads_, const std::vector<Imbalance> &rows)
-    : n_threads(n_threads_)
-    , seconds_an_iteration(rows.front().free.seconds_an_iteration() / rows.front().slow_down)
-    , first(rows.front())
-  {
-    std::vector<double> slices;
-    for (const Imbalance &row : rows)
-      if (row.slow_down > free_cores)
-        slices.push_back(row.slice);
-    if (!slices.empty())
-      slice = median(slices);
-  }
-
   double ImbalanceModel::fair_slow_down(int n_threads, int n_busy, int n_cores)
   {
     return std::max(1., static_cast<double>(n_threads + n_busy) / n_cores);
   }
 
-  double ImbalanceModel::without_waiting(double slow_down) const
-  {
-    return slow_down;
-  }
-
-  double ImbalanceModel::with_waiting(double slow_down) const
-  {
-    return slow_down + std::min(slice * (slow_down - 1.) / seconds_an_iteration, std::pow(slow_down, n_threads) - slow_down);
-  }
-
-  double ImbalanceModel::predicted_free(double slow_down) const
-  {
-    return first.free.seconds * without_waiting(slow_down) / without_waiting(first.slow_down);
-  }
-
-  double ImbalanceModel::predicted_waiting(double slow_down) const
-  {
-    return first.waiting.seconds * with_waiting(slow_down) / with_waiting(first.slow_down);
-  }
-
-  double ImbalanceModel::wins_from() const
-  {
-    for (int percent = 100; percent <= 10000; ++percent)
-      if (predicted_free(0.01 * percent) < predicted_waiting(0.01 * percent))
-        return 0.01 * percent;
-    return INFINITY;
-  }
-
   void judge_imbalance(const std::string &name, int n_threads, const std::vector<Imbalance> &rows, Report &report)
   {
-    const ImbalanceModel model(n_threads, rows);
+    const ImbalanceModel model(rows);
     const Imbalance     &alone = rows.front();
     const std::string    one   = n_threads < 2 ? "one thread waits for nobody" : "";
     const std::string other = alone.slow_down > free_cores ? "other work slows the cores down by " + cell(alone.slow_down, "%.2f") + " already" : "";
