@@ -2,11 +2,11 @@
 #include "gmsh_mesh.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <unordered_map>
@@ -346,31 +346,37 @@ namespace leopard
     return GmshReader(text, dim).read();
   }
 
-  std::multimap<std::string, unsigned int> gmsh_group_names(std::istream &file, int dim)
+  std::map<std::string, std::set<unsigned int>> gmsh_group_names(std::istream &file, int dim)
   {
-    const std::regex                         form("\\s*([0-3])\\s+([0-9]{1,9})\\s+\"(.*)\"\\s*");
-    std::multimap<std::string, unsigned int> result;
-    std::size_t                              number    = 0;
-    bool                                     is_inside = false;
-    for (std::string line; std::getline(file, line);)
+    std::map<std::string, std::set<unsigned int>> result;
+    std::string                                   line, section; // the section that the line is in
+    for (std::size_t number = 1; std::getline(file, line); ++number)
       {
-        ++number;
+        const auto fail = [&](const std::string &expected) {
+          throw GmshFailure{"line " + std::to_string(number) + " is '" + line.substr(0, 60) + "'\n  there should be: " + expected};
+        };
         line.erase(line.find_last_not_of(" \t\r") + 1);
-        if (line == "$Nodes" || line == "$EndPhysicalNames")
-          return result;
-        if (line == "$PhysicalNames")
+        if (line == "$Nodes" && section.empty())
+          break;
+        if (section.empty() || line == "$End" + section)
           {
-            is_inside = true;
-            std::getline(file, line); // their number
-            ++number;
+            section = section.empty() && line.rfind('$', 0) == 0 ? line.substr(1) : "";
+            if (section == "PhysicalNames" && std::getline(file, line))
+              ++number;
+            if (section == "PhysicalNames" &&
+                !std::all_of(line.begin(), line.end(), [](unsigned char c) { return std::isdigit(c) || std::isspace(c); }))
+              fail("the number of names");
             continue;
           }
-        std::smatch parts;
-        if (is_inside && !std::regex_match(line, parts, form))
-          throw GmshFailure{"line " + std::to_string(number) + " is '" + line.substr(0, 60) +
-                            "'\n  there should be: a physical group, 'DIMENSION NUMBER \"NAME\"', or $EndPhysicalNames"};
-        if (is_inside && std::stoi(parts[1]) == dim)
-          result.emplace(parts[3], std::stoul(parts[2]));
+        if (section != "PhysicalNames" || line.empty())
+          continue;
+        const std::size_t  quote = line.find('"'), end = line.rfind('"');
+        std::istringstream numbers(line.substr(0, quote));
+        long               of = -1, group = -1;
+        if (end == quote || !(numbers >> of >> group))
+          fail("a physical group, 'DIMENSION NUMBER \"NAME\"', or $EndPhysicalNames");
+        if (of == dim && group > 0 && group <= 2147483647)
+          result[line.substr(quote + 1, end - quote - 1)].insert(static_cast<unsigned int>(group));
       }
     return result;
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <iosfwd>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,7 +62,7 @@ namespace leopard
    * section $PhysicalNames, which comes before the nodes; empty without one. @throws GmshFailure where that is no list
    * of names.
    */
-  std::multimap<std::string, unsigned int> gmsh_group_names(std::istream &file, int dim);
+  std::map<std::string, std::set<unsigned int>> gmsh_group_names(std::istream &file, int dim);
 
   /** The number of nodes, as such a file says it before them; 0 if it does not. */
   double n_gmsh_nodes(std::istream &file);

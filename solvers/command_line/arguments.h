@@ -93,7 +93,7 @@ namespace leopard::command_line
     /** Alone, or as a preconditioner. */
     bool has_multigrid() const { return method_name == "multigrid" || (is_krylov() && preconditioner == "multigrid"); }
     /** Whether smoothed aggregation is told what the unknowns are. */
-    bool has_nodes() const { return has("--block-unknowns") || has("--near-null-space"); }
+    bool has_nodes() const { return (has("--block-unknowns") && block_unknowns > 1) || has("--near-null-space"); }
     /** Whether what they are was found in the matrix: with_found_nodes(). */
     bool has_found_nodes() const { return block_unknowns > 1 && !has_nodes(); }
     bool has_factors() const { return is_krylov() && (preconditioner == "ic" || preconditioner == "ilu"); }

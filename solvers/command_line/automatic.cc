@@ -270,8 +270,6 @@ namespace leopard::command_line
             attempt.why = "its nodes are given, by " + text_of_nodes(arguments);
           else if (traits.is_triangular)
             attempt = {arguments.method_name, "ilu", "triangular: its incomplete factors are exact"};
-          else if (arguments.has_found_nodes())
-            attempt.why = "nodes of " + text_of_nodes(arguments);
           else if (!traits.is_like_diffusion())
             attempt = {arguments.method_name, arguments.method_name == "cg" ? "ic" : "ilu", "entries unlike those of diffusion"};
           return {attempt};

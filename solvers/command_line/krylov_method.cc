@@ -48,6 +48,8 @@ namespace leopard::command_line
     limits.tolerance      = criteria.relative_tolerance;
     limits.max_iterations = criteria.max_iterations;
     limits.max_seconds    = criteria.max_seconds;
+    if (std::exchange(goes_on, true))
+      limits.early_iterations = 0;
     x.assign(b.size(), 0.);
     const KrylovResult found =
       with_vectors(krylov->memory_space(), b, x, [&](double *x_, const double *b_) { return krylov->solve(x_, b_, limits); });

@@ -16,7 +16,8 @@ namespace leopard::command_line
   public:
     /**
      * @param krylov_ that keeps its history. @param preconditioner its name; empty: none. @param null_space what is
-     * taken out of solutions, see take_out(). @param start of the set-up, see now(). @param fixed whether results are
+     * taken out of solutions, see take_out(). KrylovLimits::early_iterations are for the first solve alone: those that
+   * follow are for what it has left. @param start of the set-up, see now(). @param fixed whether results are
      * equal in all runs.
      */
     KrylovMethod(
@@ -37,6 +38,6 @@ namespace leopard::command_line
     const std::string                           title, about;
     const std::vector<double>                   null_space;
     const bool                                  fixed;
-    bool                                        is_indefinite = false, is_standing = false;
+    bool                                        is_indefinite = false, is_standing = false, goes_on = false;
   };
 } // namespace leopard::command_line

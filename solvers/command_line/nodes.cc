@@ -11,7 +11,7 @@
 #include "report.h"
 
 #include <algorithm>
-#include <array>
+#include <atomic>
 #include <cmath>
 #include <mutex>
 #include <utility>
@@ -43,12 +43,6 @@ namespace leopard::command_line
       });
       return std::abs(energy) / scale;
     }
-
-    /** v^T A v and v^T D v for the constant of each unknown of a node. */
-    struct Sums
-    {
-      std::array<double, 3> energy = {}, scale = {};
-    };
   } // namespace
 
   Arguments with_nodes(Arguments arguments, const CrsMatrix<double> &A)
@@ -102,46 +96,76 @@ namespace leopard::command_line
     return arguments;
   }
 
-  Arguments with_found_nodes(Arguments arguments, const CrsMatrix<double> &A, const MatrixTraits &traits)
+  namespace
   {
-    constexpr double           near = 0.1;
-    constexpr int              most = 3;
-    std::array<Sums, most - 1> of; // of two and of three unknowns
-    if (!traits.is_symmetric || !traits.has_positive_diagonal || traits.is_like_diffusion() || arguments.has_nodes())
-      return arguments;
-    std::mutex one_at_a_time;
-    parallel_for(A.n_rows, 4096, [&](long begin, long end) {
-      std::array<Sums, most - 1> mine;
-      for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          for (int each = 2; each <= most; ++each)
+    /** Whether nearly all nodes of so many rows have rows that couple the same nodes. @param A with sorted rows. */
+    bool rows_of_nodes_are_alike(const CrsMatrix<double> &A, int each)
+    {
+      constexpr double  few     = 0.1;
+      const int         n_nodes = A.n_rows / each;
+      std::atomic<long> n_others{0};
+      parallel_for(n_nodes, 4096, [&](long begin, long end) {
+        long       mine  = 0;
+        const auto nodes = [&](int i, std::vector<int> &found) {
+          found.clear();
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (const int node = A.columns[p] / each; found.empty() || found.back() != node)
+              found.push_back(node);
+        };
+        std::vector<int> first, other;
+        for (int node = static_cast<int>(begin); node < static_cast<int>(end); ++node)
+          {
+            bool alike = true;
+            nodes(each * node, first);
+            for (int c = 1; c < each && alike; ++c)
+              {
+                nodes(each * node + c, other);
+                alike = other == first;
+              }
+            mine += alike ? 0 : 1;
+          }
+        n_others += mine;
+      });
+      return static_cast<double>(n_others) <= few * n_nodes;
+    }
+
+    /** v^T A v over v^T |D| v for the constant v of each unknown of a node, the largest. */
+    double largest_energy_of_constants(const CrsMatrix<double> &A, int each)
+    {
+      std::vector<double> energy(each, 0.), scale(each, 0.);
+      std::mutex          one_at_a_time;
+      parallel_for(A.n_rows, 4096, [&](long begin, long end) {
+        std::vector<double> my_energy(each, 0.), my_scale(each, 0.);
+        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             if (const int j = A.columns[p]; i % each == j % each)
               {
-                mine[each - 2].energy[i % each] += A.values[p];
-                mine[each - 2].scale[i % each] += i == j ? A.values[p] : 0.;
+                my_energy[i % each] += A.values[p];
+                my_scale[i % each] += i == j ? A.values[p] : 0.;
               }
-      const std::lock_guard<std::mutex> lock(one_at_a_time);
-      for (int each = 2; each <= most; ++each)
+        const std::lock_guard<std::mutex> lock(one_at_a_time);
         for (int c = 0; c < each; ++c)
           {
-            of[each - 2].energy[c] += mine[each - 2].energy[c];
-            of[each - 2].scale[c] += mine[each - 2].scale[c];
+            energy[c] += my_energy[c];
+            scale[c] += my_scale[c];
           }
-    });
-    double least = near;
-    for (int each = 2; each <= most; ++each)
-      {
-        double largest = 0.;
-        for (int c = 0; c < each; ++c)
-          largest = larger_or_nan(largest, std::abs(of[each - 2].energy[c]) / of[each - 2].scale[c]);
-        if (A.n_rows % each != 0 || !reached(largest, least))
-          continue;
-        least                    = largest;
+      });
+      double largest = 0.;
+      for (int c = 0; c < each; ++c)
+        largest = larger_or_nan(largest, std::abs(energy[c]) / scale[c]);
+      return largest;
+    }
+  } // namespace
+
+  Arguments with_found_nodes(Arguments arguments, const CrsMatrix<double> &A, const MatrixTraits &traits)
+  {
+    constexpr double near = 0.1;
+    if (!traits.is_symmetric || !traits.has_positive_diagonal || traits.is_like_diffusion() || arguments.has_nodes() ||
+        arguments.has("--block-unknowns"))
+      return arguments;
+    for (const int each : {2, 3})
+      if (A.n_rows % each == 0 && rows_of_nodes_are_alike(A, each) && reached(largest_energy_of_constants(A, each), near))
         arguments.block_unknowns = each;
-      }
-    if (arguments.block_unknowns > 1)
-      log_line("nodes",
-               text_of_nodes(arguments) + " seem to be those of a node, as constants of each are near the null space (--block-unknowns 1: not)");
     return arguments;
   }
 

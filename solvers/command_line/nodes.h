@@ -28,9 +28,8 @@ namespace leopard::command_line
 
   /**
    * Of symmetric A with positive diagonal and entries unlike those of diffusion, where the arguments do not tell: two
-   * or three unknowns a node, where constants of each are near the null space, v^T A v a tenth of v^T |D| v at most, as
-   * of elasticity displacements of the body; said. Entries of another order, and of scalar equations, have a quarter
-   * and more.
+   * or three unknowns a node, if the rows of a node couple the same nodes, and constants of each unknown are near the
+   * null space, v^T A v a tenth of v^T |D| v at most, as of elasticity displacements of the body.
    */
   Arguments with_found_nodes(Arguments arguments, const CrsMatrix<double> &A, const MatrixTraits &traits);
 

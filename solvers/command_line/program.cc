@@ -476,6 +476,7 @@ namespace leopard::command_line
               if ((is_late || found.result.status == SolveStatus::time_limit) && found.result.status != SolveStatus::converged && !is_better)
                 {
                   say_what_is_kept(*best, found);
+                  best->result.status = SolveStatus::time_limit; // else that attempt would be said to have ended so
                   return conclude(of_best, A, b, *best);
                 }
               if (is_settled(found, tolerance, traits.is_singular) || is_late || (is_last && is_better) || tells_why)

@@ -19,6 +19,7 @@
 #include "direct_method.h"
 #include "krylov_method.h"
 #include "memory.h"
+#include "nodes.h"
 #include "option_names.h"
 #include "report.h"
 #include "vectors.h"
@@ -136,6 +137,9 @@ namespace leopard::command_line
       if (a.near_null_space_vectors != nullptr)
         aggregation.near_null_space = *a.near_null_space_vectors;
       aggregation.most_complexity = a.most_complexity;
+      if (a.has_found_nodes())
+        log("nodes",
+            text_of_nodes(a) + " seem to be those of a node, as constants of each are near the null space (--block-unknowns 1: none are looked for)");
       say_memory("levels while they are made", bytes_of_aggregation(A), backend, "--preconditioner async or ic, which have no levels", log);
       if (a.most_complexity > 0.)
         log("", "at most " + short_text(bytes_of_aggregation(A, a.most_complexity) / 1e9, 2) + " GB, as levels that fill up are given up");

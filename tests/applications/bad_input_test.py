@@ -307,7 +307,7 @@ class BadInput(Program):
         self.rejected(LAPLACE, "Laplace/Boundary values=0: x, 1: 1", says=["'1:' begins another one after a comma", "a semicolon between two items"], leaves_nothing=False)
         self.valid([(LAPLACE, ["Laplace/Boundary values=0: if(x < 1, 0, 2); 1: 1"])])
         self.rejected(LAPLACE, "Laplace/Source=1/", says=["Unexpected end of expression at position"], leaves_nothing=False)
-        self.rejected(LAPLACE, "Laplace/Boundary values=zero: 0", says=["'zero: 0'", "ID: EXPRESSION"], leaves_nothing=False)
+        self.rejected(LAPLACE, "Laplace/Boundary values=zero: 0", says=["names the boundary 'zero'", "a boundary id, or * for all the others"], leaves_nothing=False)
 
     def test_contradictions(self):
         self.all_rejected([

@@ -73,18 +73,37 @@ class BoundaryReports(Program):
     def test_names_that_the_mesh_does_not_have(self):
         from_file = ("Mesh/Domain=file", "Mesh/File=given.msh")
         names = ('1 7 "inlet"', '1 9 "wall"', '2 1 "plate"')
-        for lines, values, says in ((names, "inlett: 1", ["'Laplace/Boundary values' names the boundary 'inlett'", "expected: inlet, wall; or a boundary id"]),
+        for lines, values, says in ((names, "inlett: 1", ["'Laplace/Boundary values' names the boundary 'inlett'", "expected: 'inlet', 'wall', a boundary id, or *"]),
                                     (names, "plate: 1", ["names the boundary 'plate'"]),
                                     (names, "inlet: 1; 7: 2", ["names the boundary id 7 twice"]),
-                                    (('1 7 "inlet"', '1 9 "inlet"'), "inlet: 1", ["twice, for the ids 7 and 9"]),
+                                    (('1 7 "inlet"', '1 9 "inlet"'), "inlet: 1", ["the boundary 'inlet', a name of the ids 7 and 9"]),
                                     (("1 7 inlet",), "7: 1", ["given.msh' cannot be used: line 6 is '1 7 inlet'", "DIMENSION NUMBER"]),
-                                    ((), "inlet: 1", ["a name of the mesh file"])):
+                                    (('1 7 "in:let"', '1 9 "#"'), "in:let: 1", ["names the boundary 'in'", "given.msh' has a name that can stand here"]),
+                                    ((), "inlet: 1", ["no physical group of the boundary of ", "given.msh' has a name"])):
             with self.subTest(values=values, lines=lines):
                 self.named(*lines)
                 for ranks in (1, 2):
                     said = self.log_of(LAPLACE, f"Laplace/Boundary values={values}", *from_file, fails=True, ranks=ranks)
                     for text in says:
                         self.assertIn(text, said)
+
+    def test_names_without_a_mesh_that_has_some(self):
+        """That the file is not there was hidden by what was said of the name."""
+        said = self.log_of(LAPLACE, "Laplace/Boundary values=inlet: 1", "Mesh/Domain=file", "Mesh/File=nope.msh", fails=True)
+        self.assertRegex(said, "names the boundary 'inlet', which is not there.*\n.*the mesh file '.*nope.msh' cannot be read")
+        self.assertIn("only physical groups of a mesh file have names", self.log_of(LAPLACE, "Laplace/Boundary values=inlet: 1", fails=True))
+
+    def test_unusual_lists_of_names(self):
+        """A name of 30,000 characters ended the program without a word."""
+        long = "a" * 100000
+        self.named(f'1 7 "{long}"', '1 9 " wall "', '1 9 " wall "', "", '3 4000000000 "far"', '1 -3 "turned"')
+        said = self.log_of(LAPLACE, f"Laplace/Boundary values={long}: 1; wall: 2", "Mesh/Domain=file", "Mesh/File=given.msh")
+        self.assertIn("u = 2 on 9 (wall)", said)
+        text = (self.folder / "given.msh").read_text()
+        self.write("given.msh", text.replace("$PhysicalNames", "$Comments\n$PhysicalNames\n$EndComments\n$PhysicalNames", 1))
+        self.assertIn("u = 2 on 9 (wall)", self.log_of(LAPLACE, "Laplace/Boundary values=wall: 2", "Mesh/Domain=file", "Mesh/File=given.msh"))
+        self.write("given.msh", text.replace("$PhysicalNames\n6\n", "$PhysicalNames\n", 1))
+        self.assertIn("the number of names", self.log_of(LAPLACE, "Laplace/Boundary values=wall: 2", "Mesh/Domain=file", "Mesh/File=given.msh", fails=True))
 
     def described(self):
         return self.leopard("--describe-mesh", options=("given.msh",))
