@@ -804,11 +804,12 @@ class Advice(Program):
 
     def test_a_tuning_that_is_too_short(self):
         """It advised --tune; and tuning took ten times the limit of time, of which nothing was said."""
-        self.matrix("grid.mtx", laplace(120), 14400)
-        _, error = self.run_it("grid.mtx", "--tune", "--tune-seconds", "0.0001", "--backend", "host", code=1)
+        self.matrix("large.mtx", laplace(260), 67600)  # of which ten iterations take longer than the least time of a candidate
+        _, error = self.run_it("large.mtx", "--tune", "--tune-seconds", "0.0001", "--backend", "host", code=1)
         self.assertIn("more time for the search (--tune-seconds, now 0.0001)", error)
         self.assertIn("without --tune larger or more compact blocks", error)
         self.assertNotIn("--tune;", error)
+        self.matrix("grid.mtx", laplace(120), 14400)
         said, _ = self.run_it("grid.mtx", "--tune", "--tune-seconds", "1", "--max-seconds", "0.3", "--backend", "host", code=1)
         self.assertRegex(said.split("advice ")[1], r"^ *to do: more --max-seconds, or fewer --tune-seconds: tuning took most of the \S+ s before the solution")
         said = self.run_it("grid.mtx", "--tune", "--max-seconds", "3", "--tolerance", "0.1", "--backend", "host")
