@@ -151,10 +151,7 @@ namespace leopard::command_line
                  choices_of(method_names(as_smoother)),
                  "of multigrid, default chebyshev, of stencils async, of matrices that are not symmetric ilu0 (with a GPU: after chebyshev, with "
                  "levels that the host makes)");
-      app
-        .add_option("--block-unknowns",
-                    a.block_unknowns,
-                    "of multigrid by smoothed aggregation: unknowns of a node, in consecutive rows (default: what the matrix seems to have, else 1)")
+      app.add_option("--block-unknowns", a.block_unknowns, "of smoothed aggregation: unknowns of a node, in consecutive rows (default: as it seems)")
         ->type_name("N");
       add_path(
         app,

@@ -411,8 +411,10 @@ namespace leopard::command_line
                                              : "double, as " + text_of(attempt) + " has nothing in single precision");
     }
 
-    void say_what_is_kept(const Solution &best, const Solution &last)
+    /** Where the time ends with a worse one; what ended that attempt is no reason any more. */
+    void keep(Solution &best, const Solution &last)
     {
+      best.result.status = SolveStatus::time_limit;
       log_line("kept",
                "the solution of an earlier attempt, whose residual is smaller: " + short_text(best.quality.relative(), 3) + " for " +
                  short_text(last.quality.relative(), 3));
@@ -475,8 +477,7 @@ namespace leopard::command_line
               const bool tells_why = is_last && best && is_useless(*best) && is_useless(found) && found.solved.is_rounding(); // singular
               if ((is_late || found.result.status == SolveStatus::time_limit) && found.result.status != SolveStatus::converged && !is_better)
                 {
-                  say_what_is_kept(*best, found);
-                  best->result.status = SolveStatus::time_limit; // else that attempt would be said to have ended so
+                  keep(*best, found);
                   return conclude(of_best, A, b, *best);
                 }
               if (is_settled(found, tolerance, traits.is_singular) || is_late || (is_last && is_better) || tells_why)
