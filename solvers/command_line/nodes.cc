@@ -161,7 +161,7 @@ namespace leopard::command_line
   {
     constexpr double near = 0.1;
     if (!traits.is_symmetric || !traits.has_positive_diagonal || traits.is_like_diffusion() || arguments.has_nodes() ||
-        arguments.has("--block-unknowns"))
+        arguments.has("--block-unknowns") || (arguments.method_name != "automatic" && !arguments.has_multigrid()))
       return arguments;
     for (const int each : {2, 3})
       if (A.n_rows % each == 0 && rows_of_nodes_are_alike(A, each) && reached(largest_energy_of_constants(A, each), near))

@@ -3,6 +3,7 @@
 #include "../device/exclusive_scan.cuh"
 #include "../device/grid_stride.cuh"
 #include "../device/scratch.cuh"
+#include "device_space.cuh"
 #include "device_systems.h"
 #include "row_of_level.h"
 
@@ -111,17 +112,12 @@ namespace leopard::device
       const Scratch<signed char> sign(A.n_rows);
       const Scratch<double>      m(A.n_rows);
       const Couplings            couplings = {sign.data(), m.data(), strength};
-      DeviceCrs<double>          result    = {A.n_rows, A.n_columns, 0, std::make_shared<DeviceCrs<double>::Arrays>()};
-      auto                      &arrays    = *result.arrays;
-      arrays.row_offsets                   = Array<int>(A.n_rows + 1l);
+      Array<int>                 lengths(A.n_rows + 1l);
       couplings_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(sign.data(), m.data(), A.view());
-      LEOPARD_CHECK(cudaMemsetAsync(arrays.row_offsets.data() + A.n_rows, 0, sizeof(int), stream()));
-      strong_lengths_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(arrays.row_offsets.data(), follows, A.view(), couplings);
+      strong_lengths_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(lengths.data(), follows, A.view(), couplings);
       LEOPARD_CHECK(cudaGetLastError());
-      exclusive_scan(arrays.row_offsets.data(), A.n_rows + 1l);
-      result.n_entries = to_host(arrays.row_offsets.data() + A.n_rows);
-      arrays.columns   = Array<int>(static_cast<std::size_t>(result.n_entries));
-      arrays.values    = Array<double>(static_cast<std::size_t>(result.n_entries));
+      const DeviceCrs<double> result = with_lengths(A.n_rows, A.n_columns, std::move(lengths));
+      auto                   &arrays = *result.arrays;
       strong_part_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(
         arrays.columns.data(), arrays.values.data(), arrays.row_offsets.data(), follows, A.view(), couplings);
       LEOPARD_CHECK(cudaGetLastError());
@@ -226,29 +222,6 @@ namespace leopard::device
 
     // A vector v near the null space: of diag(v) A diag(v) it is the constant.
 
-    __global__ void weigh_kernel(double *values, View A, const double *v)
-    {
-      for (int i = first_index<int>(); i < A.n_rows; i += stride<int>())
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          values[p] = v[i] * A.values[p] * v[A.columns[p]];
-    }
-
-    /** diag(v) A diag(v). */
-    DeviceCrs<double> weighted(const DeviceCrs<double> &A, const double *v)
-    {
-      DeviceCrs<double> result = {A.n_rows, A.n_columns, A.n_entries, std::make_shared<DeviceCrs<double>::Arrays>()};
-      result.arrays->values    = Array<double>(static_cast<std::size_t>(A.n_entries));
-      const auto copy          = [](Array<int> &to, const Array<int> &from) {
-        to = Array<int>(from.size());
-        copy_on_device(to.data(), from.data(), from.size() * sizeof(int));
-      };
-      copy(result.arrays->row_offsets, A.arrays->row_offsets);
-      copy(result.arrays->columns, A.arrays->columns);
-      weigh_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(result.arrays->values.data(), A.view(), v);
-      LEOPARD_CHECK(cudaGetLastError());
-      return result;
-    }
-
     /** The largest magnitude in each aggregate; bits of numbers that are not negative are ordered as these. */
     __global__ void largest_of_aggregates_kernel(double *largest, const double *v, const int *of_row, int n)
     {
@@ -284,7 +257,7 @@ namespace leopard::device
     bool coarsen_rows(AggregationLevel &fine, double strength, NearNullSpace &coarse)
     {
       const Array<double> &v          = fine.near_null.values;
-      Aggregates           aggregates = aggregate(v.size() > 0 ? weighted(fine.matrix, v.data()) : fine.matrix, strength);
+      Aggregates           aggregates = aggregate(v.size() > 0 ? couplings_of_nodes(fine.matrix, fine.near_null) : fine.matrix, strength);
       if (aggregates.n == 0 || !is_worth_a_level(aggregates.n, fine.matrix.n_rows))
         return false;
       fine.prolongation = smoothed_prolongation(aggregates);

@@ -35,12 +35,13 @@ namespace leopard::device
     __device__ double entry(int row, int k) const { return values[static_cast<long>(row) * n_vectors + k]; }
   };
 
-  /** A matrix without columns and values yet. @param row_offsets lengths of the rows, and any number behind them. */
+  /** A matrix without columns and values yet. @param row_offsets lengths of the rows, and room for one number more. */
   inline DeviceCrs<double> with_lengths(int n_rows, int n_columns, Array<int> row_offsets)
   {
     DeviceCrs<double> result = {n_rows, n_columns, 0, std::make_shared<DeviceCrs<double>::Arrays>()};
     auto             &arrays = *result.arrays;
     arrays.row_offsets       = std::move(row_offsets);
+    LEOPARD_CHECK(cudaMemsetAsync(arrays.row_offsets.data() + n_rows, 0, sizeof(int), stream()));
     exclusive_scan(arrays.row_offsets.data(), n_rows + 1l);
     result.n_entries = to_host(arrays.row_offsets.data() + n_rows);
     arrays.columns   = Array<int>(static_cast<std::size_t>(result.n_entries));

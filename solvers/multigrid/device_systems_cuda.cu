@@ -50,8 +50,8 @@ namespace leopard::device
 
     __global__ void is_member_kernel(int *is_member, const int *of_row, int n)
     {
-      for (int i = first_index<int>(); i <= n; i += stride<int>())
-        is_member[i] = i < n && of_row[i] != no_aggregate;
+      for (int i = first_index<int>(); i < n; i += stride<int>())
+        is_member[i] = of_row[i] != no_aggregate;
     }
 
     __global__ void membership_kernel(int *columns, double *values, const int *offsets, const int *of_row, int n)
@@ -252,7 +252,7 @@ namespace leopard::device
   DeviceCrs<double> membership(const int *of_row, int n_rows, int n_aggregates)
   {
     Array<int> lengths(n_rows + 1l);
-    is_member_kernel<<<blocks_for(n_rows + 1l), threads, 0, stream()>>>(lengths.data(), of_row, n_rows);
+    is_member_kernel<<<blocks_for(n_rows), threads, 0, stream()>>>(lengths.data(), of_row, n_rows);
     LEOPARD_CHECK(cudaGetLastError());
     DeviceCrs<double> result = with_lengths(n_rows, n_aggregates, std::move(lengths));
     auto             &arrays = *result.arrays;

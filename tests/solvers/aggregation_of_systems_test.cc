@@ -20,18 +20,9 @@ namespace leopard
   {
     using Vectors = std::vector<Vector>;
 
-    /** Of CG to 1e-8, preconditioned by a V(1,1)-cycle with the smoother chebyshev; 1000: not solved. */
     int iterations(const CrsMatrix<double> &A, const AggregationOptions &aggregation, const Vector &b)
     {
-      CgOptions options;
-      options.backend        = Backend::host;
-      options.n_threads      = 2;
-      options.tolerance      = 1e-8;
-      options.max_iterations = 999;
-      const auto cg = make_cg<double>(A, options, make_preconditioner<double>(std::make_shared<Multigrid<double>>(A, aggregation, v_cycle())));
-      Vector     x(A.n_rows, 0.);
-      const auto result = cg->solve(x.data(), b.data());
-      return result.converged && relative_residual(A, x, b) < 1e-7 ? result.n_iterations : 1000;
+      return iterations_of_cg(A, aggregation, v_cycle(), b);
     }
 
     int iterations(const CrsMatrix<double> &A, const AggregationOptions &aggregation)

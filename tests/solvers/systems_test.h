@@ -4,12 +4,16 @@
 #include "matrix_of_rows.h"
 #include "multigrid_test.h"
 
+#include <solvers/device/device.h>
+#include <solvers/device/device_array.h>
+#include <solvers/krylov/cg.h>
 #include <solvers/matrix/elasticity.h>
 #include <solvers/multigrid/aggregation.h>
 
 #include <array>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <random>
 
 namespace leopard
@@ -96,4 +100,26 @@ namespace leopard
       return result;
     }
   };
+
+  /** Of CG to 1e-8, preconditioned by these cycles, where they compute; 1000: not solved. */
+  inline int iterations_of_cg(const CrsMatrix<double> &A, const AggregationOptions &aggregation, const MultigridOptions &cycles, const Vector &b)
+  {
+    CgOptions options;
+    options.backend        = cycles.backend;
+    options.n_threads      = 2;
+    options.tolerance      = 1e-8;
+    options.max_iterations = 999;
+    const auto   cg        = make_cg<double>(A, options, make_preconditioner<double>(std::make_shared<Multigrid<double>>(A, aggregation, cycles)));
+    Vector       x(A.n_rows, 0.);
+    KrylovResult result;
+    if (cycles.backend == Backend::cuda)
+      {
+        device::Array<double> device_x(x), device_b(b);
+        result = cg->solve(device_x.data(), device_b.data());
+        device::copy_to_host(x.data(), device_x.data(), x.size() * sizeof(double));
+      }
+    else
+      result = cg->solve(x.data(), b.data());
+    return result.converged && relative_residual(A, x, b) < 1e-7 ? result.n_iterations : 1000;
+  }
 } // namespace leopard
